@@ -1,0 +1,104 @@
+"""What all benchmarks share: options, children, peak memory, bars. Not a benchmark itself."""
+
+import argparse
+import json
+import operator
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Bar(NamedTuple):
+    """A figure and the bound it must keep."""
+
+    name: str
+    value: float
+    sign: str
+    bound: float
+
+    @property
+    def holds(self) -> bool:
+        return {"<=": operator.le, ">=": operator.ge}[self.sign](self.value, self.bound)
+
+    def __str__(self) -> str:
+        return f"{'ok  ' if self.holds else 'MISS'} {self.name}: {self.value:.4g} {self.sign} {self.bound:.4g}"
+
+
+def options(doc: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one JSON object of figures")
+    parser.add_argument("--quick", action="store_true", help="the small sizes only, under a minute, no bars")
+    parser.add_argument("--check", action="store_true", help="exit 1 and name the bar where one is missed")
+    return parser.parse_args()
+
+
+def in_child(script: str, function: str, *args: Any) -> Any:
+    """``function(*args)`` of the script, in a process of its own: nothing left in memory by what ran before."""
+    code = (f"import sys, json; sys.path.insert(0, {str(Path(script).parent)!r}); import {Path(script).stem} as m; "
+            f"print(json.dumps(m.{function}(*json.loads(sys.argv[1]))))")
+    done = subprocess.run([sys.executable, "-c", code, json.dumps(args)], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def peak_increase(work: Callable[[], Any]) -> int:
+    """Bytes by which the resident size rose above its value just before, at the most, while ``work`` ran."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # the kernel's own high-water mark, exact
+        before = _status("VmRSS")
+        work()
+        return max(_status("VmHWM") - before, 1)
+    except OSError:
+        return _sampled_increase(work)
+
+
+def _status(field: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"no {field} here")
+
+
+def _sampled_increase(work: Callable[[], Any]) -> int:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before, top, done = resident(), 0, threading.Event()
+
+    def watch() -> None:
+        nonlocal top
+        while not done.is_set():
+            top = max(top, resident())
+            time.sleep(0.001)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    work()
+    done.set()
+    watcher.join()
+    return max(top - before, 1)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+                     for row in (header, *rows))
+
+
+def finish(given: argparse.Namespace, figures: dict[str, Any], bars: Sequence[Bar], text: str) -> int:
+    """Print what was asked for; the exit code."""
+    if given.json:
+        print(json.dumps({**figures, "bars": [{**bar._asdict(), "holds": bar.holds} for bar in bars]}))
+    else:
+        print(text)
+        for bar in bars:
+            print(bar)
+    missed = [bar for bar in bars if not bar.holds]
+    if given.check and missed:
+        print("missed: " + "; ".join(bar.name for bar in missed), file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,22 @@
+"""The one exception for what a user can mend: a single line that says what, where and how to fix it."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Bad input, setting or name. The command line prints its message as one line and exits with code 2."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """An :class:`InputError` for a misspelt name: the nearest known one, and all of them."""
+    known = sorted(known)
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return InputError(f"no {kind} named {name!r}; {hint}known: {', '.join(known)}")
+
+
+def check_rate(owner: str, name: str, value: float) -> None:
+    """Raise unless ``value`` is a probability."""
+    if not 0.0 <= value <= 1.0:
+        raise InputError(f"{owner}: {name} is {value}, expected a probability in [0, 1]")

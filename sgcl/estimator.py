@@ -1,0 +1,168 @@
+"""``fit``, ``transform``, ``save`` and ``load`` around any method: what most people import."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from sgcl import embeddings, settings
+from sgcl.errors import InputError
+from sgcl.graph import Graph
+from sgcl.methods import METHODS, Method
+from sgcl.trainer import Callback, Epoch, check_training, train
+
+FORMAT = 1  # of a saved model; a reader refuses what is newer than itself
+
+
+class Estimator:
+    """A method with its settings, fitted to a graph.
+
+    Subclasses name their method; every setting of the method and of the training is a keyword:
+
+    >>> from sgcl import SGCL, Taubin
+    >>> SGCL(smoothing=Taubin(prune=0), epochs=50, seed=1).settings["epochs"]
+    50
+    """
+
+    method_name: ClassVar[str]
+
+    def __init__(self, **given: Any) -> None:
+        self.settings = settings.resolve(self.method_name, given)
+        method, training = settings.split(self.settings)
+        check_training(**{name: training[name] for name in ("epochs", "lr", "weight_decay", "patience")})
+        with torch.random.fork_rng():
+            METHODS[self.method_name](1, **method)  # a bad setting is told here, not at the end of a long load
+        self.method: Method | None = None
+        self.in_channels = 0
+        self.history: list[Epoch] = []
+
+    def __init_subclass__(cls) -> None:
+        parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value)
+                      for name, value in settings.defaults(cls.method_name).items()]
+        cls.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+
+    def fit(self, data: Data | Graph, *, callbacks: Sequence[Callback] = ()) -> Self:
+        """Train on the whole of ``data``, without labels."""
+        graph = Graph.from_data(data)
+        _, training = settings.split(self.settings)
+        method = self.untrained(graph.num_features)
+        self.history = train(method, graph, **{**training, "device": _device(training["device"])}, callbacks=callbacks)
+        self.method, self.in_channels = method, graph.num_features
+        return self
+
+    def transform(self, data: Data | Graph) -> Tensor:
+        """The (N, D) embedding of the nodes of ``data``: the fitted graph, or another with the same features."""
+        method = self._fitted()
+        graph = Graph.from_data(data)
+        if graph.num_features != self.in_channels:
+            raise InputError(f"the graph has {graph.num_features} features, the model was fitted on {self.in_channels}")
+        return embeddings.compute(method, graph, _device(self.settings["device"]))
+
+    def fit_transform(self, data: Data | Graph) -> Tensor:
+        """:meth:`fit`, then :meth:`transform` of the same graph."""
+        return self.fit(data).transform(data)
+
+    def untrained(self, in_channels: int) -> Method:
+        """The method with the weights it starts from, a function of the seed."""
+        method, training = settings.split(self.settings)
+        with torch.random.fork_rng():
+            torch.manual_seed(training["seed"])
+            made: Method = METHODS[self.method_name](in_channels, **method)
+        return made
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``config.json`` and ``weights.safetensors``."""
+        self._fitted()
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.json").write_text(json.dumps(self.config(self.in_channels), indent=2) + "\n")
+        self.save_weights(folder)
+
+    def save_weights(self, folder: Path) -> None:
+        """Write ``weights.safetensors`` alone."""
+        safetensors.torch.save_file(self._fitted().state_dict(), folder / "weights.safetensors")
+
+    def config(self, in_channels: int) -> dict[str, Any]:
+        """What ``config.json`` says of the model."""
+        return {"format": FORMAT, "method": self.method_name, "settings": settings.encode(self.settings),
+                "in_channels": in_channels}
+
+    @staticmethod
+    def load(folder: str | Path) -> Estimator:
+        """The estimator that :meth:`save` wrote, or that of a run folder."""
+        folder = Path(folder)
+        config = read_config(folder)
+        estimator = estimator_for(config["method"])(**config["settings"])
+        method = estimator.untrained(config["in_channels"])
+        try:
+            method.load_state_dict(safetensors.torch.load_file(folder / "weights.safetensors"))
+        except FileNotFoundError:
+            raise InputError(f"{folder} holds no weights.safetensors: train the run to its end first") from None
+        except (safetensors.SafetensorError, RuntimeError) as error:
+            raise InputError(f"{folder}/weights.safetensors does not fit its config.json or is damaged "
+                             f"({str(error).splitlines()[0]})") from None
+        estimator.method, estimator.in_channels = method.eval(), config["in_channels"]
+        return estimator
+
+    def _fitted(self) -> Method:
+        if self.method is None:
+            raise InputError(f"this {type(self).__name__} is not fitted: call fit(data) first")
+        return self.method
+
+    def __repr__(self) -> str:
+        default = settings.defaults(self.method_name)
+        changed = ", ".join(f"{k}={v!r}" for k, v in self.settings.items() if v != default[k])
+        return f"{type(self).__name__}({changed})"
+
+
+class SGCL(Estimator):
+    """Smoothed graph contrastive learning; ``sgcl.methods.SGCL`` says what each setting of the method means and
+    ``sgcl.trainer.train`` what each of the training does."""
+
+    method_name = "sgcl"
+
+
+def estimator_for(method_name: str) -> type[Estimator]:
+    """The estimator class of a method, also of one from another package."""
+    for known in Estimator.__subclasses__():
+        if known.method_name == method_name:
+            return known
+    return type(METHODS[method_name].__name__, (Estimator,), {"method_name": method_name})
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """``config.json`` of a saved model or a run, checked."""
+    try:
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text())
+        version = config["format"]
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{folder} is not a run folder: it has no config.json") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise InputError(f"{folder}/config.json is damaged ({type(error).__name__}: {error})") from None
+    if version > FORMAT:
+        raise InputError(f"{folder} was written by a newer sgcl (format {version}, this one reads up to {FORMAT}): "
+                         "upgrade sgcl")
+    return config
+
+
+def _device(name: str) -> str:
+    """``"auto"`` as the best device there is; any other name checked."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    if (name.startswith("cuda") and not torch.cuda.is_available()) or (
+            name == "mps" and not torch.backends.mps.is_available()):
+        raise InputError(f"device {name!r} is not available here: use cpu or auto")
+    try:
+        torch.device(name)
+    except RuntimeError:
+        raise InputError(f"no device named {name!r}: use cpu, cuda, cuda:1, mps or auto") from None
+    return name

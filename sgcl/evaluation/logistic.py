@@ -1,0 +1,95 @@
+"""Multinomial logistic regression with an L2 penalty, to convergence, along a path of penalties."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+
+Array = np.ndarray[Any, Any]
+
+_TOLERANCE = 1e-5     # largest entry of the preconditioned gradient at which a fit counts as converged
+_MAX_STEPS = 10_000   # an end for hopeless fits; 5 to 200 steps are usual
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """A fitted model: class k has the score <w_k, x> + b_k.
+
+    Args:
+        classes: (K,) the labels.
+        weight: (D, K).
+        bias: (K,).
+        C: the inverse strength of the penalty.
+        converged: whether the fit reached its tolerance.
+    """
+
+    classes: Array
+    weight: Array
+    bias: Array
+    C: float
+    converged: bool
+
+    def predict(self, x: Array) -> Array:
+        """(n,) labels for (n, D) rows."""
+        chosen: Array = self.classes[(x @ self.weight + self.bias).argmax(1)]
+        return chosen
+
+
+def logistic_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[Logistic]:
+    """The minimiser of ½||W||² + C Σ_i (log Σ_k exp(<w_k, x_i> + b_k) - <w_{y_i}, x_i> - b_{y_i}), for each C in turn.
+
+    It is scikit-learn's ``LogisticRegression`` (for two classes: with C doubled), found in fewer steps. The rows are
+    centred, which moves the bias alone, and written in the eigenvectors of their second moments, inside their span,
+    which moves nothing. There the curvature is nearly diagonal, s_j p (1 - p) + 1 / (n C) for the moment s_j, so
+    L-BFGS on coordinates scaled by its root needs few steps, whatever the scales of the columns. Each fit starts from
+    the one before.
+
+    Args:
+        x: (n, D) float64 rows.
+        y: (n,) labels, of two or more classes.
+        strengths: values of C; ascending ones are quickest.
+    """
+    classes, target = np.unique(y, return_inverse=True)
+    centre = x.mean(0)                                                     # (D,)
+    z, basis, moment = _rotate(x - centre)                                 # (n, R), (D, R), (R,)
+    curvature = (1 - 1 / len(classes)) / len(classes)                      # p (1 - p) of a coin with K sides
+    weight, bias = np.zeros((z.shape[1], len(classes))), np.zeros(len(classes))
+    for strength in strengths:
+        penalty = 1 / (len(x) * strength)
+        scale = np.append(1 / np.sqrt(curvature * moment + penalty), 1 / np.sqrt(curvature))[:, None]  # (R + 1, 1)
+        start = np.vstack([weight, bias]) / scale
+        found = scipy.optimize.minimize(_loss, start.ravel(), (z, target, scale, penalty), method="L-BFGS-B", jac=True,
+                                        options={"gtol": _TOLERANCE, "ftol": 0.0, "maxiter": _MAX_STEPS,
+                                                 "maxfun": 2 * _MAX_STEPS})
+        fitted = found.x.reshape(start.shape) * scale
+        weight, bias = fitted[:-1], fitted[-1]
+        outer = basis @ weight                                             # (D, K)
+        yield Logistic(classes, outer, bias - centre @ outer, float(strength), bool(found.success))
+
+
+def _rotate(x: Array) -> tuple[Array, Array, Array]:
+    """Rows in an orthonormal basis of their span that makes the columns uncorrelated; the basis; the second moments."""
+    span = np.linalg.qr(x.T)[0] if len(x) < x.shape[1] else None           # (D, n)
+    z = x if span is None else x @ span
+    moment, rotation = scipy.linalg.eigh(z.T @ z / len(z))
+    return z @ rotation, rotation if span is None else span @ rotation, np.maximum(moment, 0)
+
+
+def _loss(scaled: Array, z: Array, target: Array, scale: Array, penalty: float) -> tuple[float, Array]:
+    """The mean loss plus penalty / 2 ||W||², and its gradient, in scaled coordinates (R + 1, K), the bias last."""
+    parameters = scaled.reshape(len(scale), -1) * scale
+    weight, each = parameters[:-1], np.arange(len(z))
+    score = z @ weight + parameters[-1]                                    # (n, K)
+    score -= score.max(1, keepdims=True)
+    at_target = score[each, target]
+    probability = np.exp(score, out=score)
+    total = probability.sum(1, keepdims=True)
+    probability /= total
+    value = np.log(total).mean() - at_target.mean() + penalty / 2 * np.square(weight).sum()
+    probability[each, target] -= 1
+    probability /= len(z)
+    gradient = np.vstack([z.T @ probability + penalty * weight, probability.sum(0)])
+    return float(value), (gradient * scale).ravel()

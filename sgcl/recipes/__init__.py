@@ -1,0 +1,21 @@
+"""Recipes: the settings that a named dataset is trained with unless flags say otherwise.
+
+A recipe is ``<method>/<dataset>.toml``: a table ``[settings]`` for all smoothings and one named after a smoothing for
+what differs. It opens with the command, the score with its spread over seeds, and the time.
+"""
+
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+
+def recipe(method: str, dataset: str, smoothing: str | None = None) -> dict[str, Any]:
+    """The settings of the recipe; none where there is no recipe."""
+    file = files("sgcl.recipes") / method / f"{dataset}.toml"
+    if not file.is_file():
+        return {}
+    tables = tomllib.loads(file.read_text())
+    return {**tables.get("settings", {}), **tables.get(smoothing or "", {})}
+
+
+__all__ = ["recipe"]

@@ -1,0 +1,313 @@
+"""Sparse matrices by rows, and the two products everything here is made of, with their own backward passes.
+
+``spmm`` is A X and ``sddmm`` is (A B^T) read off at the entries of a sparse matrix. Neither ever holds an
+(nnz, D) array: the forward and the backward of both are sums over rows, done by torch's embedding bag.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+_CHUNK = 1 << 16  # pairs at a time where a device has no fused kernel
+
+
+class CSR:
+    """A sparse (N, M) matrix by rows.
+
+    Args:
+        ptr: (N + 1,) where each row starts in ``idx``.
+        idx: (nnz,) columns, ascending inside a row, none twice.
+        value: (nnz,) entries; ``None`` stands for ones.
+        num_cols: M; N unless given.
+        symmetric: the matrix is its own transpose, values included.
+    """
+
+    def __init__(self, ptr: Tensor, idx: Tensor, value: Tensor | None = None, *,
+                 num_cols: int | None = None, symmetric: bool = False) -> None:
+        self.ptr, self.idx, self.value = ptr, idx, value
+        self.shape = (len(ptr) - 1, len(ptr) - 1 if num_cols is None else num_cols)
+        self.symmetric = symmetric
+        self._row: Tensor | None = None
+        self._perm: Tensor | None = None
+        self._transposed: CSR | None = None
+
+    @classmethod
+    def from_coo(cls, row: Tensor, col: Tensor, value: Tensor | None = None, *, shape: tuple[int, int],
+                 symmetric: bool = False) -> CSR:
+        """Sort (row, col) pairs into rows; pairs given more than once are added up (kept once without values)."""
+        key, order = torch.sort(row * shape[1] + col)                      # (nnz,)
+        first = torch.ones_like(key, dtype=torch.bool)
+        first[1:] = key[1:] != key[:-1]
+        if value is not None:
+            group = first.cumsum(0) - 1
+            value = torch.zeros(int(first.sum()), dtype=value.dtype, device=value.device).index_add_(
+                0, group, value[order])
+        key = key[first]
+        return cls(_starts(torch.div(key, shape[1], rounding_mode="floor"), shape[0]), key % shape[1], value,
+                   num_cols=shape[1], symmetric=symmetric)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, dtype: torch.dtype | None = None, symmetric: bool = False) -> CSR:
+        """From any SciPy sparse matrix; entries given twice are added up."""
+        matrix = scipy.sparse.csr_array(matrix)
+        matrix.sum_duplicates()
+        value = torch.from_numpy(matrix.data)
+        return cls(torch.from_numpy(matrix.indptr).long(), torch.from_numpy(matrix.indices).long(),
+                   value if dtype is None else value.to(dtype), num_cols=matrix.shape[1], symmetric=symmetric)
+
+    def to_scipy(self, dtype: Any = np.float64) -> scipy.sparse.csr_array:
+        """The same matrix for SciPy, on the CPU."""
+        value = np.ones(self.nnz, dtype) if self.value is None else self.value.detach().cpu().numpy().astype(dtype)
+        return scipy.sparse.csr_array((value, self.idx.cpu().numpy(), self.ptr.cpu().numpy()), shape=self.shape)
+
+    def to_dense(self) -> Tensor:
+        """The (N, M) matrix itself, for tiny examples."""
+        value = self.values()
+        dense = torch.zeros(self.shape, dtype=value.dtype, device=value.device)
+        dense[self.row, self.idx] = value
+        return dense
+
+    @property
+    def nnz(self) -> int:
+        return len(self.idx)
+
+    @property
+    def device(self) -> torch.device:
+        return self.idx.device
+
+    @property
+    def row(self) -> Tensor:
+        """(nnz,) the row of each entry."""
+        if self._row is None:
+            self._row = torch.repeat_interleave(
+                torch.arange(self.shape[0], device=self.device), self.ptr.diff(), output_size=self.nnz)
+        return self._row
+
+    @property
+    def perm(self) -> Tensor:
+        """(nnz,) the entries in the order of the transpose. Where the pattern is symmetric, ``perm[e]`` is the
+        entry (j, i) of the entry e = (i, j)."""
+        if self._perm is None:
+            if self.device.type == "cpu":  # a counting sort, linear in nnz
+                order = np.arange(self.nnz, dtype=np.int64)
+                pattern = scipy.sparse.csr_array((order, self.idx.numpy(), self.ptr.numpy()), shape=self.shape)
+                self._perm = torch.from_numpy(pattern.tocsc().data)
+            else:
+                self._perm = torch.argsort(self.idx, stable=True)
+        return self._perm
+
+    @property
+    def T(self) -> CSR:
+        """The transpose, made once."""
+        if self.symmetric:
+            return self
+        if self._transposed is None:
+            perm = self.perm
+            ptr = _starts(self.idx[perm], self.shape[1])
+            value = None if self.value is None else self.value[perm]
+            self._transposed = CSR(ptr, self.row[perm], value, num_cols=self.shape[0])
+        return self._transposed
+
+    def values(self, dtype: torch.dtype = torch.float32) -> Tensor:
+        """(nnz,) the entries, ones written out."""
+        return torch.ones(self.nnz, dtype=dtype, device=self.device) if self.value is None else self.value
+
+    def row_sum(self) -> Tensor:
+        """(N,) the sum of each row: the weighted degrees of an adjacency."""
+        if self.value is None:
+            return self.ptr.diff().to(torch.get_default_dtype())
+        total = torch.zeros(self.shape[0], dtype=self.value.dtype, device=self.device)
+        return total.index_add_(0, self.row, self.value)
+
+    def with_values(self, value: Tensor | None, *, symmetric: bool = False) -> CSR:
+        """The same pattern with other entries."""
+        other = CSR(self.ptr, self.idx, value, num_cols=self.shape[1], symmetric=symmetric)
+        other._row, other._perm = self._row, self._perm
+        return other
+
+    def keep(self, mask: Tensor, *, symmetric: bool = False) -> CSR:
+        """Only the entries where the (nnz,) mask is true, in linear time."""
+        ends = F.pad(mask.cumsum(0), (1, 0))                               # (nnz + 1,)
+        return CSR(ends[self.ptr], self.idx[mask], None if self.value is None else self.value[mask],
+                   num_cols=self.shape[1], symmetric=symmetric)
+
+    def take_rows(self, rows: Tensor) -> CSR:
+        """The given rows, in the given order: O(entries of those rows)."""
+        ptr, entry = _row_entries(self.ptr, rows)
+        value = None if self.value is None else self.value[entry]
+        return CSR(ptr, self.idx[entry], value, num_cols=self.shape[1])
+
+    def submatrix(self, nodes: Tensor) -> CSR:
+        """Rows and columns ``nodes`` (ascending) of a square matrix, at the cost of those rows alone."""
+        rows = self.take_rows(nodes)
+        position = torch.searchsorted(nodes, rows.idx).clamp_(max=max(len(nodes) - 1, 0))
+        inside = rows.keep(nodes[position] == rows.idx) if rows.nnz else rows
+        local = torch.searchsorted(nodes, inside.idx)
+        return CSR(inside.ptr, local, inside.value, symmetric=self.symmetric)
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> CSR:
+        value = None if self.value is None else self.value.to(device, non_blocking=non_blocking)
+        return CSR(self.ptr.to(device, non_blocking=non_blocking), self.idx.to(device, non_blocking=non_blocking),
+                   value, num_cols=self.shape[1], symmetric=self.symmetric)
+
+    def __repr__(self) -> str:
+        return f"CSR{self.shape}, nnz={self.nnz}{', symmetric' if self.symmetric else ''}"
+
+
+class SparseFeatures:
+    """Node features (N, F) that are mostly zeros: bag-of-words columns, one-hot labels.
+
+    Columns carry a scale of their own, so that masking them touches F numbers and the product with a weight matrix
+    W is X (scale * W): X and its transpose are never rebuilt.
+    """
+
+    def __init__(self, matrix: CSR, scale: Tensor | None = None) -> None:
+        self.matrix, self.scale = matrix, scale
+
+    @classmethod
+    def from_dense(cls, x: Tensor) -> SparseFeatures:
+        row, col = x.nonzero(as_tuple=True)
+        return cls(CSR(_starts(row, x.size(0)), col, x[row, col], num_cols=x.size(1)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape
+
+    @property
+    def device(self) -> torch.device:
+        return self.matrix.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.matrix.values().dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Tensor) -> SparseFeatures:
+        return SparseFeatures(self.matrix.take_rows(rows), self.scale)
+
+    def __matmul__(self, weight: Tensor) -> Tensor:
+        return spmm(self.matrix, weight if self.scale is None else self.scale[:, None] * weight)  # (N, D)
+
+    def scale_columns(self, scale: Tensor) -> SparseFeatures:
+        return SparseFeatures(self.matrix, scale if self.scale is None else self.scale * scale)
+
+    def scale_entries(self, factor: Tensor) -> SparseFeatures:
+        return SparseFeatures(self.matrix.with_values(self.matrix.values() * factor), self.scale)
+
+    def to_dense(self) -> Tensor:
+        dense = self.matrix.to_dense()
+        return dense if self.scale is None else dense * self.scale
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> SparseFeatures:
+        scale = None if self.scale is None else self.scale.to(device, non_blocking=non_blocking)
+        return SparseFeatures(self.matrix.to(device, non_blocking=non_blocking), scale)
+
+    def __repr__(self) -> str:
+        return f"SparseFeatures{self.shape}, nnz={self.matrix.nnz}"
+
+
+def spmm(matrix: CSR, x: Tensor, value: Tensor | None = None) -> Tensor:
+    """A X: (N, M) times (M, D) gives (N, D). ``value`` replaces the matrix's own entries and may need a gradient."""
+    own = value is None
+    product: Tensor = _SpMM.apply(matrix, matrix.value if own else value, x, own)
+    return product
+
+
+def sddmm(matrix: CSR, a: Tensor, b: Tensor) -> Tensor:
+    """<a_i, b_j> for every entry (i, j) of the matrix's pattern: (N, D), (M, D) give (nnz,)."""
+    products: Tensor = _SDDMM.apply(matrix, a, b)
+    return products
+
+
+class _SpMM(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, matrix: CSR, value: Tensor | None, x: Tensor, own: bool) -> Tensor:
+        ctx.matrix, ctx.own = matrix, own
+        ctx.save_for_backward(value, x if ctx.needs_input_grad[1] else None)
+        return _bag(matrix.ptr, matrix.idx, value, x)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[None, Tensor | None, Tensor | None, None]:
+        (grad,), matrix = grad_outputs, ctx.matrix
+        value, x = ctx.saved_tensors
+        grad = grad.contiguous()
+        grad_value = _pairs(matrix, grad, x) if ctx.needs_input_grad[1] else None
+        grad_x = None
+        if ctx.needs_input_grad[2]:
+            transposed = matrix.T
+            grad_x = _bag(transposed.ptr, transposed.idx,
+                          transposed.value if ctx.own else value[matrix.perm], grad)
+        return None, grad_value, grad_x, None
+
+
+class _SDDMM(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, matrix: CSR, a: Tensor, b: Tensor) -> Tensor:
+        ctx.matrix = matrix
+        ctx.save_for_backward(a, b)
+        return _pairs(matrix, a, b)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        (grad,), matrix = grad_outputs, ctx.matrix
+        a, b = ctx.saved_tensors
+        grad_a = grad_b = None
+        if ctx.needs_input_grad[1]:
+            grad_a = _bag(matrix.ptr, matrix.idx, grad, b)
+        if ctx.needs_input_grad[2]:
+            grad_b = _bag(matrix.T.ptr, matrix.T.idx, grad[matrix.perm], a)
+        return None, grad_a, grad_b
+
+
+def _bag(ptr: Tensor, idx: Tensor, value: Tensor | None, x: Tensor) -> Tensor:
+    """y_i = sum over the entries e of row i of value_e x_{idx_e}: (N, D)."""
+    if value is not None and value.dtype != x.dtype:
+        value = value.to(x.dtype)
+    if x.device.type in ("cpu", "cuda"):
+        return F.embedding_bag(idx, x, ptr, mode="sum", per_sample_weights=value, include_last_offset=True)
+    return _bag_in_chunks(ptr, idx, value, x)
+
+
+def _bag_in_chunks(ptr: Tensor, idx: Tensor, value: Tensor | None, x: Tensor, chunk: int = _CHUNK) -> Tensor:
+    row = torch.repeat_interleave(torch.arange(len(ptr) - 1, device=x.device), ptr.diff())
+    out = x.new_zeros(len(ptr) - 1, x.size(1))
+    for part in torch.arange(len(idx), device=x.device).split(chunk):
+        rows = x[idx[part]]                                                # (chunk, D)
+        out.index_add_(0, row[part], rows if value is None else rows * value[part, None])
+    return out
+
+
+def _pairs(matrix: CSR, a: Tensor, b: Tensor) -> Tensor:
+    """(nnz,) inner products <a_i, b_j> over the pattern."""
+    if a.device.type in ("cpu", "cuda") and matrix.nnz:
+        products: Tensor = torch.ops.aten._embedding_bag_per_sample_weights_backward(
+            a.contiguous(), b.contiguous(), matrix.idx, matrix.ptr[:-1], matrix.row, 0, -1)
+        return products
+    return _pairs_in_chunks(matrix, a, b)
+
+
+def _pairs_in_chunks(matrix: CSR, a: Tensor, b: Tensor, chunk: int = _CHUNK) -> Tensor:
+    parts = [(a[matrix.row[e]] * b[matrix.idx[e]]).sum(1)
+             for e in torch.arange(matrix.nnz, device=a.device).split(chunk)]
+    return torch.cat(parts) if parts else a.new_zeros(0)
+
+
+def _starts(sorted_rows: Tensor, num_rows: int) -> Tensor:
+    """(N + 1,) row starts from ascending row numbers."""
+    return torch._convert_indices_from_coo_to_csr(sorted_rows, num_rows)
+
+
+def _row_entries(ptr: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """The new row starts and the (entries,) positions of the given rows."""
+    length = ptr[rows + 1] - ptr[rows]                                     # (n,)
+    new_ptr = F.pad(length.cumsum(0), (1, 0))                              # (n + 1,)
+    offset = torch.repeat_interleave(ptr[rows] - new_ptr[:-1], length)
+    return new_ptr, offset + torch.arange(len(offset), device=ptr.device)
