@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 
 from sgcl import embeddings, settings
 from sgcl.errors import InputError
-from sgcl.graph import Graph
+from sgcl.graph import Graph, prepare
 from sgcl.methods import METHODS, Method
 from sgcl.trainer import Callback, Epoch, check_training, train
 
@@ -37,7 +37,7 @@ class Estimator:
 
     def __init__(self, **given: Any) -> None:
         self.settings = settings.resolve(self.method_name, given)
-        method, training = settings.split(self.settings)
+        method, training, _ = settings.split(self.settings)
         check_training(**{name: training[name] for name in ("epochs", "lr", "weight_decay", "patience")})
         with torch.random.fork_rng():
             METHODS[self.method_name](1, **method)  # a bad setting is told here, not at the end of a long load
@@ -52,8 +52,7 @@ class Estimator:
 
     def fit(self, data: Data | Graph, *, callbacks: Sequence[Callback] = ()) -> Self:
         """Train on the whole of ``data``, without labels."""
-        graph = Graph.from_data(data)
-        _, training = settings.split(self.settings)
+        graph, (_, training, _) = self.graph(data), settings.split(self.settings)
         method = self.untrained(graph.num_features)
         self.history = train(method, graph, **{**training, "device": _device(training["device"])}, callbacks=callbacks)
         self.method, self.in_channels = method, graph.num_features
@@ -62,7 +61,7 @@ class Estimator:
     def transform(self, data: Data | Graph) -> Tensor:
         """The (N, D) embedding of the nodes of ``data``: the fitted graph, or another with the same features."""
         method = self._fitted()
-        graph = Graph.from_data(data)
+        graph = self.graph(data)
         if graph.num_features != self.in_channels:
             raise InputError(f"the graph has {graph.num_features} features, the model was fitted on {self.in_channels}")
         return embeddings.compute(method, graph, _device(self.settings["device"]))
@@ -71,9 +70,13 @@ class Estimator:
         """:meth:`fit`, then :meth:`transform` of the same graph."""
         return self.fit(data).transform(data)
 
+    def graph(self, data: Data | Graph) -> Graph:
+        """``data`` as the model sees it."""
+        return prepare(data, **settings.split(self.settings)[2])
+
     def untrained(self, in_channels: int) -> Method:
         """The method with the weights it starts from, a function of the seed."""
-        method, training = settings.split(self.settings)
+        method, training, _ = settings.split(self.settings)
         with torch.random.fork_rng():
             torch.manual_seed(training["seed"])
             made: Method = METHODS[self.method_name](in_channels, **method)

@@ -83,6 +83,23 @@ class Graph:
         return cls(x, _checked_adjacency(data, num_nodes))
 
 
+def prepare(data: Data | Graph, *, normalize_features: bool = False) -> Graph:
+    """The graph that a model is trained on and embeds.
+
+    Args:
+        data: what :meth:`Graph.from_data` takes.
+        normalize_features: scale each row of the features so that its absolute values add up to 1; rows of zeros stay.
+    """
+    graph = Graph.from_data(data)
+    if not normalize_features:
+        return graph
+    if isinstance(graph.x, SparseFeatures):
+        rows = graph.x.matrix.with_values(graph.x.matrix.values().abs()).row_sum()
+        scale = torch.where(rows > 0, 1 / rows, 0.0)                       # (N,)
+        return graph.replace(x=graph.x.scale_entries(scale[graph.x.matrix.row]))
+    return graph.replace(x=torch.nn.functional.normalize(graph.x, p=1.0))
+
+
 def scale_columns(x: Features, scale: Tensor) -> Features:
     """x with column f multiplied by scale[f]: (N, F), (F,) give (N, F)."""
     return x.scale_columns(scale) if isinstance(x, SparseFeatures) else x * scale

@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sgcl import settings
 from sgcl.errors import InputError
+from sgcl.graph import prepare
 from sgcl.methods import METHODS
 from sgcl.registry import Registry
 from sgcl.samplers import SAMPLERS, Sampler
@@ -23,9 +24,11 @@ _PARTS: dict[str, tuple[Registry, str]] = {"smoothing": (SMOOTHINGS, "who counts
 
 def add_options(parser: argparse.ArgumentParser, method: str) -> None:
     """A flag for every setting. What is not given is absent from the parsed namespace."""
-    groups = {"method": parser.add_argument_group(f"method {method}"), "train": parser.add_argument_group("training")}
+    groups = {"graph": parser.add_argument_group("graph"), "method": parser.add_argument_group(f"method {method}"),
+              "train": parser.add_argument_group("training")}
     constructor: Any = METHODS[method]
-    hints = {name: (hint, group) for group, function in (("method", constructor.__init__), ("train", train))
+    hints = {name: (hint, group) for group, function in (("method", constructor.__init__), ("train", train),
+                                                               ("graph", prepare))
              for name, hint in get_type_hints(function).items()}
     for name, default in settings.defaults(method).items():
         hint, group = hints[name]

@@ -7,19 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from sgcl.errors import InputError, unknown_name
+from sgcl.graph import prepare
 from sgcl.methods import METHODS
 from sgcl.samplers import SAMPLERS, Sampler
 from sgcl.smoothing import SMOOTHINGS, Smoothing
 from sgcl.trainer import train
 from sgcl.views import View, build_view, describe_view
 
-_NOT_SETTINGS = ("in_channels", "method", "graph", "callbacks")
+_NOT_SETTINGS = ("in_channels", "method", "graph", "callbacks", "data")
 
 
 def defaults(method: str) -> dict[str, Any]:
-    """Every setting of a method and of its training, with its default."""
+    """Every setting of a method, of its training and of its graph, with its default."""
     found = {}
-    for function in (METHODS[method], train):
+    for function in (METHODS[method], train, prepare):
         for name, parameter in inspect.signature(function).parameters.items():
             if name not in _NOT_SETTINGS:
                 found[name] = parameter.default
@@ -35,11 +36,12 @@ def resolve(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, **decode(given)}
 
 
-def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Settings of the method, and settings of the training."""
-    training = inspect.signature(train).parameters
-    return ({k: v for k, v in settings.items() if k not in training},
-            {k: v for k, v in settings.items() if k in training})
+def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Settings of the method, of the training and of the graph."""
+    training, graph = inspect.signature(train).parameters, inspect.signature(prepare).parameters
+    return ({k: v for k, v in settings.items() if k not in training and k not in graph},
+            {k: v for k, v in settings.items() if k in training},
+            {k: v for k, v in settings.items() if k in graph})
 
 
 def encode(settings: Mapping[str, Any]) -> dict[str, Any]:

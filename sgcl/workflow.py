@@ -94,7 +94,7 @@ def evaluate_runs(folders: Sequence[str | Path], *, protocol: str | None = None,
 def floor_rows(estimator: Estimator, graph: Graph) -> dict[str, Tensor]:
     """What any method must beat: the features themselves, and its encoder before training."""
     return {"raw features": raw_features(graph),
-            "untrained encoder": embeddings.compute(estimator.untrained(graph.num_features), graph)}
+            "untrained encoder": embeddings.compute(estimator.untrained(graph.num_features), estimator.graph(graph))}
 
 
 def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int,

@@ -6,7 +6,7 @@ from strategies import random_data
 from torch_geometric.data import Data, HeteroData
 
 from sgcl import Graph, InputError
-from sgcl.graph import largest_component, scale_columns
+from sgcl.graph import largest_component, prepare, scale_columns
 from sgcl.sparse import SparseFeatures
 
 
@@ -101,3 +101,12 @@ def test_bad_graphs_are_told_in_one_line(data, message):
     with pytest.raises(InputError, match=message) as error:
         Graph.from_data(data)
     assert "\n" not in str(error.value)
+
+
+def test_normalised_features_add_up_to_one_dense_and_sparse():
+    x = torch.tensor([[1.0, -3.0, 0.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    expected = torch.tensor([[0.25, -0.75, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    dense = prepare(Data(x=x, edge_index=EDGES), normalize_features=True)
+    sparse = prepare(Graph(SparseFeatures.from_dense(x), dense.adj), normalize_features=True)
+    assert torch.equal(dense.x, expected)
+    assert torch.equal(sparse.x.to_dense(), expected)

@@ -38,7 +38,8 @@ from sgcl.sparse import CSR
 ALL = [Taubin(), Taubin(steps=3, prune=0.001), Taubin(prune=0.0), Bilateral(), Bilateral(hops=3, sigma_spatial=1.0),
        Bilateral(sigma_spatial=1.0, include_self=True, hops=2, prune=0.05), Diffusion(), Diffusion(prune=0.0, steps=3),
        Diffusion(normalize=True, eta=0.5), Identity(), HeatKernel(), HeatKernel(prune=0.0, time=3.0),
-       HeatKernel(symmetric=True, prune=0.02), PageRank(), PageRank(0.4, prune=0.0), PageRank(symmetric=True, prune=0.02)]
+       HeatKernel(symmetric=True, prune=0.02), PageRank(), PageRank(0.4, prune=0.0),
+       PageRank(symmetric=True, prune=0.02)]
 few = settings(max_examples=12)
 every_smoothing = pytest.mark.parametrize("smoothing", ALL, ids=str)
 

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from sgcl.evaluation.logistic import logistic_path
+
+STRENGTHS = [2.0**-6, 0.25, 1.0, 32.0]
+
+
+def objective(x, y, weight, bias, strength):
+    """½||W||² + C Σ loss, one row at a time."""
+    total = 0.5 * float(np.sum(np.square(weight)))
+    for row, label in zip(x, y, strict=True):
+        scores = [float(row @ weight[:, k] + bias[k]) for k in range(len(bias))]
+        top = max(scores)
+        total += strength * (top + np.log(sum(np.exp(score - top) for score in scores)) - scores[label])
+    return total
+
+
+def some_rows(n, width, classes, seed):
+    """Rows of very different column scales, all classes present."""
+    random = np.random.RandomState(seed)
+    y = np.concatenate([np.arange(classes), random.randint(classes, size=n - classes)])
+    x = random.randn(n, width) * np.logspace(0, -3, width) + 0.3 * random.randn(classes, width)[y] + 2
+    return x, y
+
+
+@settings(max_examples=25)
+@given(n=st.integers(8, 40), width=st.integers(1, 60), classes=st.integers(3, 5), seed=st.integers(0, 1000))
+def test_the_solution_is_scikit_learns(n, width, classes, seed):
+    x, y = some_rows(n, width, classes, seed)
+    for strength, model in zip(STRENGTHS, logistic_path(x, y, STRENGTHS), strict=True):
+        twin = LogisticRegression(C=strength, tol=1e-9, max_iter=100_000).fit(x, y)
+        ours = objective(x, y, model.weight, model.bias, strength)
+        theirs = objective(x, y, twin.coef_.T, twin.intercept_, strength)
+        assert model.converged
+        assert model.C == strength
+        assert ours <= theirs * (1 + 1e-7)
+        np.testing.assert_allclose(model.weight, twin.coef_.T, atol=2e-3 * np.abs(twin.coef_).max() + 1e-6)
+
+
+@pytest.mark.parametrize("width", [4, 50])
+def test_two_classes_are_scikit_learns_with_twice_the_strength(width):
+    x, y = some_rows(30, width, 2, 0)
+    for strength, model in zip(STRENGTHS, logistic_path(x, y, STRENGTHS), strict=True):
+        twin = LogisticRegression(C=2 * strength, tol=1e-9, max_iter=100_000).fit(x, y)
+        np.testing.assert_allclose(model.weight[:, 1] - model.weight[:, 0], twin.coef_[0], rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(model.bias[1] - model.bias[0], twin.intercept_[0], rtol=1e-3, atol=1e-4)
+        assert (model.predict(x) == twin.predict(x)).all()
+
+
+def test_the_path_does_not_depend_on_where_it_began():
+    x, y = some_rows(60, 10, 3, 1)
+    (alone,) = logistic_path(x, y, [8.0])
+    *_, last = logistic_path(x, y, [2.0**-10, 1.0, 8.0])
+    np.testing.assert_allclose(alone.weight, last.weight, atol=1e-3)
+
+
+def test_labels_need_not_be_consecutive():
+    x = np.array([[0.0], [1.0], [5.0], [6.0]])
+    (model,) = logistic_path(x, np.array([7, 7, 3, 3]), [100.0])
+    assert model.predict(x).tolist() == [7, 7, 3, 3]
+    assert model.classes.tolist() == [3, 7]
+
+
+@pytest.mark.parametrize("x", [np.ones((6, 3)), np.zeros((6, 2)), np.ones((6, 9)), np.repeat(np.eye(2), 3, axis=0)])
+def test_rows_that_are_all_alike_do_no_harm(x):
+    y = np.array([0, 0, 1, 1, 1, 1])
+    for model in logistic_path(x, y, STRENGTHS):
+        assert model.converged
+        assert np.isfinite(model.weight).all()
+        assert np.isfinite(model.bias).all()
+    assert model.predict(np.zeros((1, x.shape[1]))).tolist() == [1]  # the larger class

@@ -1,0 +1,231 @@
+import os
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch_geometric.data import Data
+
+from sgcl import datasets
+from sgcl.errors import InputError
+from sgcl.evaluation import PROTOCOLS, Development, Fixed, Public, Random
+
+ROOT = os.environ.get("SGCL_DATA")
+
+
+def ring(y):
+    """Nodes in a circle, each with its label."""
+    nodes = torch.arange(len(y))
+    return Data(x=torch.ones(len(y), 1), edge_index=torch.stack([nodes, nodes.roll(-1)]), y=torch.as_tensor(y))
+
+
+def sets(split):
+    return [set(nodes.tolist()) for nodes in (split.train, split.val, split.test)]
+
+
+def same(a, b):
+    return all(torch.equal(x, y) for x, y in zip(a.sets.values(), b.sets.values(), strict=True))
+
+
+def test_names():
+    assert list(PROTOCOLS) == ["public", "random", "development", "fixed"]
+    assert all(name == protocol.name for name, protocol in PROTOCOLS.items())
+    with pytest.raises(InputError, match=r"no protocol named 'develop'; did you mean 'development'\? known: "):
+        PROTOCOLS["develop"]
+
+
+@given(labels=st.lists(st.integers(-1, 3), min_size=10, max_size=80), seed=st.integers(0, 2**32 - 1))
+def test_random_deals_out_the_labelled_nodes_and_no_others(labels, seed):
+    labelled = {node for node, label in enumerate(labels) if label >= 0}
+    if len(labelled) < 10:
+        with pytest.raises(InputError, match=f"random: 10/10/80 of {len(labelled)} labelled nodes leaves a set empty"):
+            Random().split(ring(labels), seed)
+        return
+    train, val, test = sets(Random().split(ring(labels), seed))
+    assert train | val | test == labelled
+    assert len(train) + len(val) + len(test) == len(labelled)
+    assert len(train) == len(labelled) // 10
+    assert len(test) == len(labelled) * 8 // 10
+    assert len(val) >= len(train)
+
+
+def test_random_gives_the_large_part_to_the_test():
+    assert Random().split(ring([0, 1] * 1354), 0).sizes == (270, 272, 2166)  # as many nodes as Cora
+
+
+@pytest.mark.parametrize("protocol", [Random(), Development(size=40, per_class=3)])
+def test_the_seed_decides(protocol):
+    data = ring([0, 1, 2] * 30)
+    assert same(protocol.split(data, 7), protocol.split(data, 7))
+    assert not same(protocol.split(data, 7), protocol.split(data, 8))
+    for nodes in protocol.split(data, 7).sets.values():
+        assert nodes.tolist() == sorted(nodes.tolist())
+
+
+def test_splits_leave_the_global_generators_alone():
+    np.random.seed(3)
+    before = np.random.get_state()[1].copy()
+    Random().split(ring([0, 1] * 20), 0)
+    Development(size=20, per_class=2).split(ring([0, 1] * 20), 0)
+    assert (np.random.get_state()[1] == before).all()
+
+
+@given(labels=st.lists(st.integers(0, 2), min_size=30, max_size=60), seed=st.integers(0, 100))
+def test_development_by_plain_loops(labels, seed):
+    size, per_class = 25, 2
+    drawn = np.random.RandomState(1684992425).choice(len(labels), size, replace=False).tolist()
+    random, train = np.random.RandomState(seed), []
+    protocol = Development(size=size, per_class=per_class)
+    for label in range(max(labels) + 1):
+        members = [node for node in drawn if labels[node] == label]
+        if len(members) < per_class:
+            with pytest.raises(InputError, match=f"development: class {label} has {len(members)} of the 25 development"):
+                protocol.split(ring(labels), seed)
+            return
+        train += random.choice(members, per_class, replace=False).tolist()
+    found = sets(protocol.split(ring(labels), seed))
+    assert found[0] == set(train)
+    assert found[1] == {node for node in drawn if node not in train}
+    assert found[2] == {node for node in range(len(labels)) if node not in drawn}
+
+
+def test_development_tests_the_same_nodes_in_all_runs():
+    data = ring([0, 1, 2] * 30)
+    first, second = (Development(size=40, per_class=3).split(data, seed) for seed in (0, 1))
+    assert torch.equal(first.test, second.test)
+    assert not torch.equal(first.train, second.train)
+
+
+def test_development_leaves_out_unlabelled_nodes():
+    labels = [0, 1, -1] * 30
+    train, val, test = sets(Development(size=40, per_class=3).split(ring(labels), 0))
+    assert train | val | test == {node for node, label in enumerate(labels) if label >= 0}
+    assert len(train | val) == 40
+
+
+def test_development_takes_more_of_coauthor_cs():
+    data = ring([0, 1] * 3000)
+    assert Development().split(data, 0).sizes == (40, 1460, 4500)
+    data.name = "coauthor-cs"
+    assert Development().split(data, 0).sizes == (40, 4960, 1000)
+    assert Development(size=100).split(data, 0).sizes == (40, 60, 5900)
+
+
+def test_development_is_for_the_largest_component():
+    data = ring([0, 1] * 30)
+    data.edge_index = torch.cat([data.edge_index[:, 10:59], torch.tensor([[0], [1]])], dim=1)
+    protocol = Development(size=20, per_class=2)
+    with pytest.raises(InputError, match=r"development: the graph has more than one component: split what restrict\(data"):
+        protocol.split(data, 0)
+    part = protocol.restrict(data)
+    assert part.n_id.tolist() == list(range(10, 60))
+    assert protocol.split(part, 0).sizes == (4, 16, 30)
+    for other in (Public(), Random(), Fixed()):
+        assert other.restrict(data) is data
+
+
+def test_development_needs_room():
+    with pytest.raises(InputError, match="development: the largest component has 40 labelled nodes, but 1500 are for "
+                                         "development and the rest for testing: use the protocol 'random'"):
+        Development().split(ring([0, 1] * 20), 0)
+    with pytest.raises(InputError, match="development: size is 0, expected at least 1 node"):
+        Development(size=0)
+    with pytest.raises(InputError, match="development: per_class is 0, expected at least 1 node"):
+        Development(per_class=0)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+@pytest.mark.parametrize("protocol", [Random(), Development(size=20, per_class=2), Fixed()])
+def test_seeds_out_of_range_are_refused(protocol, seed):
+    data = ring([0, 1] * 20)
+    data.train_mask = data.val_mask = data.test_mask = torch.zeros(40, 2, dtype=torch.bool)
+    with pytest.raises(InputError, match=f"seed {seed} is out of range: seeds are integers from 0 to 2"):
+        protocol.split(data, seed)
+
+
+def masked(train, val, test, y=(0, 1, 0, 1)):
+    data = ring(list(y))
+    data.train_mask, data.val_mask, data.test_mask = (torch.tensor(mask, dtype=torch.bool) for mask in (train, val, test))
+    return data
+
+
+def test_public_reads_the_masks_whatever_the_seed():
+    data = masked([1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1])
+    for seed in (0, 5):
+        assert sets(Public().split(data, seed)) == [{0}, {2}, {1, 3}]
+    data.y[3] = -1
+    assert sets(Public().split(data, 0)) == [{0}, {2}, {1}]
+
+
+def test_fixed_reads_mask_i_and_begins_again():
+    data = masked([[1, 0], [0, 1], [0, 0], [0, 0]], [[0, 0], [1, 0], [0, 1], [0, 0]], [[0, 1], [0, 0], [1, 0], [1, 1]])
+    assert sets(Fixed().split(data, 0)) == [{0}, {1}, {2, 3}]
+    assert sets(Fixed().split(data, 1)) == [{1}, {2}, {0, 3}]
+    assert same(Fixed().split(data, 0), Fixed().split(data, 2))
+
+
+def test_masks_are_checked():
+    one, many = masked([1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1]), masked(*[[[0, 0]] * 4] * 3)
+    with pytest.raises(InputError, match="public: the graph has 2 splits, not one: use the protocol 'fixed'"):
+        Public().split(many, 0)
+    with pytest.raises(InputError, match="fixed: the graph has a single split: use the protocol 'public'"):
+        Fixed().split(one, 0)
+    with pytest.raises(InputError, match="public: the graph has no train_mask: set it, or use the protocol 'random'"):
+        Public().split(ring([0, 1]), 0)
+    with pytest.raises(InputError, match="split: a node is in two of train, val and test"):
+        Public().split(masked([1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 1]), 0)
+    one.val_mask = torch.tensor([0, 0, 1, 0])
+    with pytest.raises(InputError, match=r"public: val_mask is torch.int64 of shape \(4,\), expected booleans \(N,\) or"):
+        Public().split(one, 0)
+    one.val_mask = many.val_mask
+    with pytest.raises(InputError, match="public: train_mask, val_mask and test_mask differ in shape"):
+        Public().split(one, 0)
+
+
+@pytest.mark.parametrize("protocol", [Public(), Random(), Development(), Fixed()])
+def test_every_protocol_asks_for_labels(protocol):
+    data = ring([0, 1, 0, 1])
+    shape = (4, 2) if protocol.name == "fixed" else (4,)
+    data.train_mask = data.val_mask = data.test_mask = torch.zeros(shape, dtype=torch.bool)
+    data.y = None
+    with pytest.raises(InputError, match=f"{protocol.name}: the graph has no labels: set data.y"):
+        protocol.split(data, 0)
+
+
+def test_the_probe_of_the_papers():
+    data = ring([0, 1] * 20)
+    split = Random().split(data, 0)
+    embedding = torch.randn(40, 3, generator=torch.Generator().manual_seed(0)) + data.y[:, None]
+    assert Public().published_probe(embedding, data.y, split, seed=0).step == 100
+    assert (Random.steps, Random.every) == (Development.steps, Development.every) == (5000, 20)
+    assert Random().published_probe(embedding, data.y, split, seed=0).step % 20 == 0
+
+
+SIZES = [("cora", "public", (140, 500, 1000)), ("citeseer", "public", (120, 500, 1000)),
+         ("pubmed", "public", (60, 500, 1000)), ("cora", "random", (270, 272, 2166)),
+         ("cora", "development", (140, 1360, 985)), ("citeseer", "development", (120, 1380, 620)),
+         ("pubmed", "development", (60, 1440, 18217)), ("photo", "development", (160, 1340, 5987)),
+         ("computers", "development", (200, 1300, 11881)), ("coauthor-cs", "development", (300, 4700, 13333)),
+         ("chameleon", "fixed", (1092, 729, 456)), ("actor", "fixed", (3648, 2432, 1520)),
+         ("cornell", "fixed", (87, 59, 37)), ("texas", "fixed", (87, 59, 37)), ("wisconsin", "fixed", (120, 80, 51))]
+
+
+@pytest.fixture(scope="module")
+def shared_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SGCL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.mark.parametrize(("name", "protocol", "sizes"), [
+    pytest.param(*case, marks=pytest.mark.skipif(not ROOT or not datasets.available(case[0], ROOT),
+                                                 reason=f"needs SGCL_DATA: {case[0]}")) for case in SIZES])
+def test_published_sizes(name, protocol, sizes, shared_cache):
+    chosen = PROTOCOLS[protocol]
+    data = chosen.restrict(datasets.load(name, ROOT))
+    split = chosen.split(data, 0)
+    assert split.sizes == sizes
+    assert max(int(nodes.max()) for nodes in split.sets.values()) < data.num_nodes
+    if protocol in ("public", "development"):
+        assert torch.bincount(data.y[split.train]).tolist() == [20] * datasets.DATASETS[name].classes
