@@ -8,12 +8,16 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from typing import Any, NoReturn
 
 from sgcl.errors import InputError
+from sgcl.trainer import TrainingError
 
 _OVERVIEW = """node embeddings without labels, by smoothed graph contrastive learning
 
@@ -29,39 +33,51 @@ _OVERVIEW = """node embeddings without labels, by smoothed graph contrastive lea
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _note
+            _run(words)
+            sys.stdout.flush()
+    except InputError as error:
+        return _fail(2, error)
+    except TrainingError as error:
+        return _fail(1, error)
+    except KeyboardInterrupt:
+        return _fail(130, "interrupted")
+    except BrokenPipeError:  # whoever reads has gone, as in `sgcl datasets | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:  # a full disk, a folder that went away
+        return _fail(1, error)
+    except SystemExit as done:  # --help
+        return int(done.code or 0)
+    return 0
+
+
+def _run(words: list[str]) -> None:
     commands: dict[str, Callable[[list[str]], None]] = {
         "train": _train, "evaluate": _evaluate, "datasets": _datasets, "methods": _methods, "demo": _demo}
+    if words and words[0] in commands:
+        return commands[words[0]](words[1:])
     parser = _Parser(prog="sgcl", description=_OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="store_true", help="say which version this is")
     parser.add_argument("command", nargs="?", metavar="COMMAND", help=", ".join(commands))
-    if words and words[0] in commands:
-        warnings.showwarning = lambda message, *rest, **more: print(f"sgcl: note: {message}", file=sys.stderr)
-        return _guard(commands[words[0]], words[1:])
     given = parser.parse_args(words)
     if given.version:
-        from importlib.metadata import version
         print(version("sgcl"))
-        return 0
-    if given.command is None:
+    elif given.command is None:
         parser.print_help()
-        return 0
-    parser.error(_no_such("command", given.command, commands))
+    else:
+        parser.error(_no_such("command", given.command, commands))
 
 
-def _guard(command: Callable[[list[str]], None], words: list[str]) -> int:
-    from sgcl.trainer import TrainingError
-    try:
-        command(words)
-    except InputError as error:
-        print(f"sgcl: {error}", file=sys.stderr)
-        return 2
-    except TrainingError as error:
-        print(f"sgcl: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("sgcl: interrupted", file=sys.stderr)
-        return 130
-    return 0
+def _note(message: Warning | str, *rest: Any, **more: Any) -> None:
+    print(f"sgcl: note: {message}", file=sys.stderr)
+
+
+def _fail(code: int, why: object) -> int:
+    print(f"sgcl: {why}", file=sys.stderr)
+    return code
 
 
 def _train(words: list[str]) -> None:
@@ -69,9 +85,11 @@ def _train(words: list[str]) -> None:
 
     method = words.pop(0) if words and not words[0].startswith("-") else "sgcl"
     parser = _Parser(prog=f"sgcl train {method}", argument_default=argparse.SUPPRESS, allow_abbrev=False,
+                     usage="sgcl train [METHOD] --dataset NAME [--smoothing NAME] [--seed N] [--out RUN] [flag ...]",
                      description="Train on a graph without labels and leave a run folder: settings, metrics, "
-                                 "weights, embeddings by node id and pictures. A dataset that has a recipe starts "
-                                 "from its settings; flags go over them.")
+                                 "weights, embeddings by node id and a training curve. A dataset that has a recipe "
+                                 "starts from its settings; flags go over them.",
+                     epilog="example: sgcl train --dataset digits --smoothing bilateral --bilateral-hops 2 --epochs 50")
     graph = parser.add_argument_group("graph and run")
     graph.add_argument("--dataset", metavar="NAME", help="`sgcl datasets` lists them")
     graph.add_argument("--protocol", metavar="NAME", help="decides the graph (development: its largest component) and "
@@ -84,8 +102,8 @@ def _train(words: list[str]) -> None:
     given = parser.parse_args(words)
     if not hasattr(given, "dataset"):
         raise InputError("what shall be trained on? give --dataset NAME (`sgcl datasets` lists them)")
+    datasets.DATASETS[given.dataset]  # an unknown name is told before anything else
     _set_threads(getattr(given, "threads", None))
-
     base = {}
     if getattr(given, "recipe", True):
         wanted = getattr(given, "smoothing", None)
@@ -210,8 +228,12 @@ def _demo(words: list[str]) -> None:
 class _Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and name the nearest flag."""
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._negative_number_matcher = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)  # -1e-3 too
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
+        raise InputError(message)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         given, unknown = self.parse_known_args(args, namespace)
@@ -241,4 +263,3 @@ def _set_threads(threads: int | None) -> None:
         raise InputError(f"--threads is {threads}, expected at least 1")
     import torch
     torch.set_num_threads(threads)
-

@@ -19,7 +19,7 @@ from sgcl.progress import ProgressBar
 from sgcl.recipes import recipe
 from sgcl.smoothing import SMOOTHINGS
 
-SMOOTHED = ("taubin", "bilateral", "diffusion", "identity")
+ROWS = {"taubin": "SGCL-T", "bilateral": "SGCL-B", "diffusion": "SGCL-D", "identity": "Identity"}
 PROTOCOL = "random"
 
 
@@ -34,70 +34,78 @@ def run(out: str | Path, *, seeds: int = 3, epochs: int | None = None, as_json: 
         raise InputError(f"seeds is {seeds}, expected at least 1")
     data = datasets.load("digits")
     graph = Graph.from_data(data)
-    folder = runs.create(_free(Path(out)))
     start = time.perf_counter()
-    rows: list[dict[str, Any]] = []
-    curves: dict[str, list[float]] = {}
-    for seed in range(seeds):
-        for smoothing in SMOOTHED:
-            chosen = {**recipe("sgcl", "digits", smoothing), "smoothing": smoothing, "seed": seed}
-            estimator = SGCL(**(chosen if epochs is None else {**chosen, "epochs": epochs}))
-            name = workflow.label("sgcl", {"smoothing": {"name": smoothing}})
-            if seed == 0 and smoothing == SMOOTHED[0]:
-                runs.write_config(folder, {**estimator.config(graph.num_features), "dataset": "digits",
-                                           "protocol": PROTOCOL, "nodes": graph.num_nodes, "edges": graph.num_edges,
-                                           **runs.environment()})
-            with ProgressBar(f"{name} seed {seed}", quiet=quiet) as bar:
-                estimator.fit(graph, callbacks=[bar])
-            embedding = estimator.transform(graph)
-            scored = {name: embedding}
-            if smoothing == SMOOTHED[0]:
-                scored = {**workflow.floor_rows(estimator, graph), **scored}
-            for row_name, matrix in scored.items():
-                rows.append({"name": row_name, "seed": seed, "dataset": "digits", "seconds_training":
-                             round(estimator.history[-1].seconds, 2) if row_name == name else 0.0,
-                             **workflow.score(matrix, data, graph, protocol=PROTOCOL, split_seed=seed)})
-                runs.append(folder / "results.jsonl", rows[-1])
-            if seed == 0:
-                curves[name] = [epoch.loss for epoch in estimator.history]
-                if smoothing == SMOOTHED[0]:
-                    _leave_run(folder, estimator, embedding, data, name)
-    workflow.draw_if_possible(partial(report.draw_curve, folder / "curve.png", curves))
-    workflow.draw_if_possible(partial(report.draw_smoothing, folder / "smoothing.png", smoothing_panels()))
+    with runs.create(_free(Path(out))) as folder:
+        rows: list[dict[str, Any]] = []
+        curves: dict[str, list[float]] = {}
+        for seed in range(seeds):
+            for smoothing, name in ROWS.items():
+                estimator = _estimator(smoothing, seed, epochs)
+                with ProgressBar(f"{name} seed {seed}", quiet=quiet) as bar:
+                    estimator.fit(graph, callbacks=[bar])
+                embedding = estimator.transform(graph)
+                scored = {name: embedding}
+                if smoothing == "taubin":
+                    scored = {**workflow.floor_rows(estimator, graph), **scored}
+                for row_name, matrix in scored.items():
+                    seconds = estimator.history[-1].seconds if estimator.history and row_name == name else 0.0
+                    rows.append({"name": row_name, "seed": seed, "dataset": "digits",
+                                 "seconds_training": round(seconds, 2),
+                                 **workflow.score(matrix, data, graph, protocol=PROTOCOL, split_seed=seed)})
+                    runs.append(folder / "results.jsonl", rows[-1])
+                if seed == 0:
+                    curves[name] = [epoch.loss for epoch in estimator.history]
+                    if smoothing == "taubin":
+                        _leave_run(folder, estimator, graph, embedding, data)
+        workflow.draw_if_possible(partial(report.draw_curve, folder / "curve.png", curves))
+        workflow.draw_if_possible(partial(report.draw_smoothing, folder / "smoothing.png", smoothing_panels()))
     if as_json:
         print(json.dumps({"run": str(folder), "results": rows, "seconds": round(time.perf_counter() - start, 1)}))
-        return
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    report.print_table(
-        f"digits: {graph.num_nodes} nodes, {graph.num_edges} edges, 10 classes; random 10/10/80 splits, "
-        f"{seeds} seeds", ["", "test accuracy %", "validation %", "training s"],
-        [[name, report.mean_and_deviation([row["test"] for row in rows if row["name"] == name]),
-          report.mean_and_deviation([row["val"] for row in rows if row["name"] == name]),
-          f"{np.mean([row['seconds_training'] for row in rows if row['name'] == name]):.1f}"] for name in names])
-    print(f"run folder: {folder} ({', '.join(sorted(file.name for file in folder.iterdir()))})")
+    else:
+        _print(graph, rows, seeds)
+        print(f"run folder: {folder} ({', '.join(sorted(file.name for file in folder.iterdir()))})")
 
 
-def smoothing_panels(size: int = 15) -> dict[str, np.ndarray]:
-    """A delta at three nodes of a grid, (size, size), before and after each of the paper's filters."""
+def smoothing_panels() -> dict[str, np.ndarray]:
+    """A delta at three nodes of a grid, (side, side), before and after each of the paper's filters."""
     graph = Graph.from_data(datasets.load("grid"))
-    size = round(graph.num_nodes ** 0.5)
-    centres = torch.tensor([[size // 4, size // 4], [size // 2, 2 * size // 3], [3 * size // 4, size // 4]])
-    nodes = centres[:, 0] * size + centres[:, 1]
+    side = round(graph.num_nodes ** 0.5)
+    centres = torch.tensor([[side // 4, side // 4], [side // 2, 2 * side // 3], [3 * side // 4, side // 4]])
+    nodes = centres[:, 0] * side + centres[:, 1]
     panels = {}
     for name in ("identity", "taubin", "bilateral", "diffusion"):
         positives = SMOOTHINGS.build(name)(graph.adj).take_rows(nodes)
-        values = positives.to_scipy().max(axis=0).toarray().reshape(size, size)
+        values = positives.to_scipy().max(axis=0).toarray().reshape(side, side)
         panels["delta" if name == "identity" else name] = values
     return panels
 
 
-def _leave_run(folder: Path, estimator: SGCL, embedding: torch.Tensor, data: Any, name: str) -> None:
+def _estimator(smoothing: str, seed: int, epochs: int | None) -> SGCL:
+    chosen = {**recipe("sgcl", "digits", smoothing), "seed": seed}
+    chosen.setdefault("smoothing", smoothing)
+    return SGCL(**(chosen if epochs is None else {**chosen, "epochs": epochs}))
+
+
+def _leave_run(folder: Path, estimator: SGCL, graph: Graph, embedding: torch.Tensor, data: Any) -> None:
+    workflow.write_run_config(folder, estimator, graph, "digits", PROTOCOL)
     for epoch in estimator.history:
         runs.append(folder / "metrics.jsonl", epoch.record())
     estimator.save_weights(folder)
     embeddings.save(folder, embedding, workflow.node_ids(data))
     workflow.draw_if_possible(partial(report.draw_map, folder / "map.png", embedding.numpy(), workflow.labels_of(data),
-                                      title=f"{name} on digits, coloured by class"))
+                                      title=f"{ROWS['taubin']} on digits, coloured by class"))
+
+
+def _print(graph: Graph, rows: list[dict[str, Any]], seeds: int) -> None:
+    table = []
+    for name in dict.fromkeys(row["name"] for row in rows):
+        mine = [row for row in rows if row["name"] == name]
+        table.append([name, report.mean_and_deviation([row["test"] for row in mine]),
+                      report.mean_and_deviation([row["val"] for row in mine]),
+                      f"{np.mean([row['seconds_training'] for row in mine]):.1f}"])
+    report.print_table(f"digits: {graph.num_nodes} nodes, {graph.num_edges} edges, 10 classes; random 10/10/80 splits, "
+                       f"{seeds} {'seed' if seeds == 1 else 'seeds'}",
+                       ["", "test accuracy %", "validation %", "training s"], table)
 
 
 def _free(folder: Path) -> Path:

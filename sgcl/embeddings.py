@@ -42,13 +42,21 @@ def save(folder: Path, embedding: Tensor, ids: np.ndarray) -> None:
 
 def load(folder: Path) -> tuple[Tensor, np.ndarray]:
     """The (N, D) embedding and the (N,) ids that :func:`save` wrote."""
-    try:
-        embedding = np.load(folder / "embeddings.npy", allow_pickle=False)
-        ids = np.load(folder / "ids.npy", allow_pickle=False)
-    except FileNotFoundError as error:
-        raise InputError(f"{folder} holds no {Path(error.filename).name}: train the run to its end first") from None
-    except ValueError as error:
-        raise InputError(f"{folder}: damaged embeddings ({error}); train the run again") from None
+    embedding, ids = _read(folder / "embeddings.npy", dimensions=2), _read(folder / "ids.npy", dimensions=1)
     if len(embedding) != len(ids):
         raise InputError(f"{folder}: {len(embedding)} embeddings for {len(ids)} ids; train the run again")
     return torch.from_numpy(embedding), ids
+
+
+def _read(file: Path, *, dimensions: int) -> np.ndarray:
+    try:
+        array = np.load(file, allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{file.parent} holds no {file.name}: train the run to its end first") from None
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{file} is damaged ({str(error).splitlines()[0]}); train the run again") from None
+    if not isinstance(array, np.ndarray) or array.ndim != dimensions:
+        raise InputError(f"{file} is damaged: it holds no array of {dimensions} dimensions; train the run again")
+    return array

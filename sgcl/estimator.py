@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,13 +14,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl import embeddings, settings
+from sgcl import embeddings, runs, settings
 from sgcl.errors import InputError
 from sgcl.graph import Graph, prepare
 from sgcl.methods import METHODS, Method
 from sgcl.trainer import Callback, Epoch, check_training, train
-
-FORMAT = 1  # of a saved model; a reader refuses what is newer than itself
 
 
 class Estimator:
@@ -38,8 +36,9 @@ class Estimator:
     def __init__(self, **given: Any) -> None:
         self.settings = settings.resolve(self.method_name, given)
         method, training, _ = settings.split(self.settings)
-        check_training(**{name: training[name] for name in ("epochs", "lr", "weight_decay", "patience")})
-        with torch.random.fork_rng():
+        check_training(**{name: training[name] for name in ("epochs", "lr", "weight_decay", "patience", "seed")})
+        device_for(training["device"])
+        with torch.random.fork_rng(devices=[]):
             METHODS[self.method_name](1, **method)  # a bad setting is told here, not at the end of a long load
         self.method: Method | None = None
         self.in_channels = 0
@@ -54,7 +53,8 @@ class Estimator:
         """Train on the whole of ``data``, without labels."""
         graph, (_, training, _) = self.graph(data), settings.split(self.settings)
         method = self.untrained(graph.num_features)
-        self.history = train(method, graph, **{**training, "device": _device(training["device"])}, callbacks=callbacks)
+        training["device"] = device_for(training["device"])
+        self.history = train(method, graph, **training, callbacks=callbacks)
         self.method, self.in_channels = method, graph.num_features
         return self
 
@@ -64,7 +64,7 @@ class Estimator:
         graph = self.graph(data)
         if graph.num_features != self.in_channels:
             raise InputError(f"the graph has {graph.num_features} features, the model was fitted on {self.in_channels}")
-        return embeddings.compute(method, graph, _device(self.settings["device"]))
+        return embeddings.compute(method, graph, device_for(self.settings["device"]))
 
     def fit_transform(self, data: Data | Graph) -> Tensor:
         """:meth:`fit`, then :meth:`transform` of the same graph."""
@@ -77,8 +77,8 @@ class Estimator:
     def untrained(self, in_channels: int) -> Method:
         """The method with the weights it starts from, a function of the seed."""
         method, training, _ = settings.split(self.settings)
-        with torch.random.fork_rng():
-            torch.manual_seed(training["seed"])
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(training["seed"])
             made: Method = METHODS[self.method_name](in_channels, **method)
         return made
 
@@ -87,32 +87,34 @@ class Estimator:
         self._fitted()
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.json").write_text(json.dumps(self.config(self.in_channels), indent=2) + "\n")
+        runs.write_config(folder, self.config(self.in_channels))
         self.save_weights(folder)
 
     def save_weights(self, folder: Path) -> None:
         """Write ``weights.safetensors`` alone."""
-        safetensors.torch.save_file(self._fitted().state_dict(), folder / "weights.safetensors")
+        (folder / "weights.safetensors").write_bytes(safetensors.torch.save(self._fitted().state_dict()))
 
     def config(self, in_channels: int) -> dict[str, Any]:
         """What ``config.json`` says of the model."""
-        return {"format": FORMAT, "method": self.method_name, "settings": settings.encode(self.settings),
+        return {"format": runs.FORMAT, "method": self.method_name, "settings": settings.encode(self.settings),
                 "in_channels": in_channels}
 
     @staticmethod
-    def load(folder: str | Path) -> Estimator:
-        """The estimator that :meth:`save` wrote, or that of a run folder."""
+    def load(folder: str | Path, *, device: str | None = None) -> Estimator:
+        """The estimator that :meth:`save` wrote, or that of a run folder.
+
+        Args:
+            folder: where it lies.
+            device: where it shall work; unless given, where it was trained if there is such a device, else the CPU.
+        """
         folder = Path(folder)
-        config = read_config(folder)
-        estimator = estimator_for(config["method"])(**config["settings"])
+        config = runs.read_config(folder)
+        chosen = dict(config["settings"])
+        if device is not None or _is_missing(chosen.get("device")):
+            chosen["device"] = device or "cpu"
+        estimator = estimator_for(config["method"])(**chosen)
         method = estimator.untrained(config["in_channels"])
-        try:
-            method.load_state_dict(safetensors.torch.load_file(folder / "weights.safetensors"))
-        except FileNotFoundError:
-            raise InputError(f"{folder} holds no weights.safetensors: train the run to its end first") from None
-        except (safetensors.SafetensorError, RuntimeError) as error:
-            raise InputError(f"{folder}/weights.safetensors does not fit its config.json or is damaged "
-                             f"({str(error).splitlines()[0]})") from None
+        _read_weights(method, folder / "weights.safetensors")
         estimator.method, estimator.in_channels = method.eval(), config["in_channels"]
         return estimator
 
@@ -142,30 +144,31 @@ def estimator_for(method_name: str) -> type[Estimator]:
     return type(METHODS[method_name].__name__, (Estimator,), {"method_name": method_name})
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """``config.json`` of a saved model or a run, checked."""
-    try:
-        config: dict[str, Any] = json.loads((folder / "config.json").read_text())
-        version = config["format"]
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{folder} is not a run folder: it has no config.json") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise InputError(f"{folder}/config.json is damaged ({type(error).__name__}: {error})") from None
-    if version > FORMAT:
-        raise InputError(f"{folder} was written by a newer sgcl (format {version}, this one reads up to {FORMAT}): "
-                         "upgrade sgcl")
-    return config
-
-
-def _device(name: str) -> str:
+def device_for(name: str) -> str:
     """``"auto"`` as the best device there is; any other name checked."""
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    if (name.startswith("cuda") and not torch.cuda.is_available()) or (
-            name == "mps" and not torch.backends.mps.is_available()):
+    if not re.fullmatch(r"cpu|mps|cuda(:\d+)?", name):
+        raise InputError(f"no device named {name!r}: use cpu, cuda, cuda:1, mps or auto")
+    if _is_missing(name):
         raise InputError(f"device {name!r} is not available here: use cpu or auto")
-    try:
-        torch.device(name)
-    except RuntimeError:
-        raise InputError(f"no device named {name!r}: use cpu, cuda, cuda:1, mps or auto") from None
     return name
+
+
+def _is_missing(device: Any) -> bool:
+    """Whether it names a device that this machine does not have."""
+    if cuda := re.fullmatch(r"cuda(?::(\d+))?", str(device)):
+        return int(cuda[1] or 0) >= torch.cuda.device_count()
+    return device == "mps" and not torch.backends.mps.is_available()
+
+
+def _read_weights(method: Method, file: Path) -> None:
+    try:
+        method.load_state_dict(safetensors.torch.load(file.read_bytes()))
+    except FileNotFoundError:
+        raise InputError(f"{file.parent} holds no {file.name}: train the run to its end first") from None
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    except (safetensors.SafetensorError, RuntimeError) as error:
+        raise InputError(f"{file} does not fit its config.json or is damaged "
+                         f"({str(error).splitlines()[0]})") from None

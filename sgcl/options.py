@@ -4,41 +4,42 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import types
+import inspect
+import re
 from collections.abc import Mapping
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sgcl import settings
 from sgcl.errors import InputError
 from sgcl.graph import prepare
-from sgcl.methods import METHODS
 from sgcl.registry import Registry
-from sgcl.samplers import SAMPLERS, Sampler
-from sgcl.smoothing import SMOOTHINGS, Smoothing
+from sgcl.samplers import SAMPLERS
+from sgcl.settings import without_none
+from sgcl.smoothing import SMOOTHINGS
 from sgcl.trainer import train
-from sgcl.views import VIEWS, View
+from sgcl.views import VIEWS
 
 _PARTS: dict[str, tuple[Registry, str]] = {"smoothing": (SMOOTHINGS, "who counts as a positive"),
                                            "sampler": (SAMPLERS, "how batches are drawn")}
+_VIEWS = ("view1", "view2")
 
 
 def add_options(parser: argparse.ArgumentParser, method: str) -> None:
     """A flag for every setting. What is not given is absent from the parsed namespace."""
-    groups = {"graph": parser.add_argument_group("graph"), "method": parser.add_argument_group(f"method {method}"),
-              "train": parser.add_argument_group("training")}
-    constructor: Any = METHODS[method]
-    hints = {name: (hint, group) for group, function in (("method", constructor.__init__), ("train", train),
-                                                               ("graph", prepare))
-             for name, hint in get_type_hints(function).items()}
-    for name, default in settings.defaults(method).items():
-        hint, group = hints[name]
-        if not _is_part(hint):
-            _add(groups[group], f"--{_dashed(name)}", hint, default, dest=name)
-    if any(hint is View for hint, _ in hints.values()):
+    known = settings.known(method)
+    titles: dict[Any, str] = {train: "training", prepare: "features"}
+    groups: dict[Any, Any] = {}
+    for name, setting in known.items():
+        if setting.owner not in groups:
+            groups[setting.owner] = parser.add_argument_group(titles.get(setting.owner, f"method {method}"))
+        if name not in _PARTS and name not in _VIEWS:
+            _add(groups[setting.owner], f"--{_dashed(name)}", setting.hint, setting.default, dest=name,
+                 about=_about(setting.owner).get(name, ""))
+    if any(name in known for name in _VIEWS):
         _add_views(parser)
-    for name, (registry, what) in _PARTS.items():
-        if name in settings.defaults(method):
-            _add_part(parser, name, registry, what, settings.defaults(method)[name])
+    for name in _PARTS:
+        if name in known:
+            _add_part(parser, name, known[name].default)
 
 
 def collect(given: argparse.Namespace, base: Mapping[str, Any], method: str) -> dict[str, Any]:
@@ -48,50 +49,53 @@ def collect(given: argparse.Namespace, base: Mapping[str, Any], method: str) -> 
     for name in default:
         if name in _PARTS:
             chosen[name] = _collect_part(given, name, chosen.get(name, default[name]))
-        elif name in ("view1", "view2"):
-            chosen[name] = _collect_view(given, int(name[-1]) - 1, chosen.get(name, default[name]))
+        elif name in _VIEWS:
+            chosen[name] = _collect_view(given, _VIEWS.index(name), chosen.get(name, default[name]))
         elif hasattr(given, name):
             chosen[name] = getattr(given, name)
     return chosen
 
 
-def _add(group: Any, flag: str, hint: Any, default: Any, *, dest: str) -> None:
-    text = "" if default is None else f"default {default}"
-    if hint is bool:
-        group.add_argument(flag, dest=dest, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
-    elif get_origin(hint) is Literal:
-        group.add_argument(flag, dest=dest, choices=get_args(hint), default=argparse.SUPPRESS, help=text)
-    elif (kind := _number_or_word(hint)) is not None:
-        group.add_argument(flag, dest=dest, type=kind, metavar=kind.__name__.upper(), default=argparse.SUPPRESS,
-                           help=text)
+def _add(group: Any, flag: str, hint: Any, default: Any, *, dest: str, about: str) -> None:
+    kind = without_none(hint)
+    known = "" if default is None or default is dataclasses.MISSING else f"default {default}"
+    more: dict[str, Any] = {"dest": dest, "default": argparse.SUPPRESS, "help": _joined(about, known)}
+    if kind is bool:
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, **more)
+    elif get_origin(kind) is Literal:
+        group.add_argument(flag, choices=get_args(kind), **more)
+    elif kind in (int, float, str):
+        group.add_argument(flag, type=kind, metavar=kind.__name__.upper(), **more)
 
 
-def _add_part(parser: argparse.ArgumentParser, name: str, registry: Registry, what: str, default: Any) -> None:
+def _add_part(parser: argparse.ArgumentParser, name: str, default: Any) -> None:
+    registry, what = _PARTS[name]
     group = parser.add_argument_group(name)
+    known = "" if default is None else f"default {registry.name_of(default)}"
     group.add_argument(f"--{name}", metavar="NAME", default=argparse.SUPPRESS,
-                       help=f"{what}: {', '.join(registry)}; default {registry.name_of(default)}")
+                       help=_joined(f"{what}: {', '.join(registry)}", known))
     for part in registry:
-        hints = get_type_hints(registry[part])
+        hints, about = get_type_hints(registry[part]), _about(registry[part])
         for field in dataclasses.fields(registry[part]):
             _add(group, f"--{part}-{_dashed(field.name)}", hints[field.name], field.default,
-                 dest=f"{name}.{part}.{field.name}")
+                 dest=f"{name}.{part}.{field.name}", about=about.get(field.name, ""))
 
 
 def _add_views(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("views", "one number for both views, or one for each; 0 leaves it out")
     for name in VIEWS:
-        field = _rate(name)
+        summary = (inspect.getdoc(VIEWS[name]) or "").split("\n")[0]
         group.add_argument(f"--{name}", dest=f"view.{name}", type=float, nargs="+", default=argparse.SUPPRESS,
-                           metavar=field.upper(), help=(VIEWS[name].__doc__ or "").splitlines()[0])
+                           metavar=_rate(name).upper(), help=_joined(summary))
 
 
-def _collect_part(given: argparse.Namespace, name: str, base: Mapping[str, Any] | str) -> dict[str, Any]:
+def _collect_part(given: argparse.Namespace, name: str, base: Any) -> Any:
+    """The part of that kind as JSON: the one of ``base``, or another by its name, with its flags over it."""
     registry = _PARTS[name][0]
-    spec = {"name": base} if isinstance(base, str) else dict(base)
-    wanted = getattr(given, name, spec["name"])
-    if wanted != spec["name"]:
+    spec = {"name": base} if isinstance(base, str) else dict(base or {})
+    wanted = getattr(given, name, spec.get("name"))
+    if wanted != spec.get("name"):
         spec = {"name": wanted}
-    part = registry[wanted]
     for key, value in vars(given).items():
         if key.startswith(f"{name}."):
             _, owner, field = key.split(".")
@@ -99,19 +103,17 @@ def _collect_part(given: argparse.Namespace, name: str, base: Mapping[str, Any] 
                 raise InputError(f"--{owner}-{_dashed(field)} does nothing: the {name} is {wanted!r}; "
                                  f"add --{name} {owner}")
             spec[field] = value
-    for key in spec:
-        if key != "name" and key not in {field.name for field in dataclasses.fields(part)}:
-            raise InputError(f"{name} {wanted!r} has no setting {key!r}")
-    return spec
+    return registry.describe(registry.build(spec)) if spec else None
 
 
-def _collect_view(given: argparse.Namespace, number: int, base: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    steps = [dict(step) for step in base]
+def _collect_view(given: argparse.Namespace, number: int, base: Any) -> list[dict[str, Any]]:
+    """View ``number`` (0 or 1) as JSON: the steps of ``base``; those that have a flag changed, added or left out."""
+    steps: list[dict[str, Any]] = settings.encode(settings.decode({_VIEWS[number]: base}))[_VIEWS[number]]
     for name in VIEWS:
         rates = getattr(given, f"view.{name}", None)
         if rates is None:
             continue
-        if len(rates) > 2:
+        if len(rates) > len(_VIEWS):
             raise InputError(f"--{name} takes one number for both views or two, got {len(rates)}")
         rate = rates[min(number, len(rates) - 1)]
         position = next((i for i, step in enumerate(steps) if step["name"] == name), len(steps))
@@ -123,16 +125,21 @@ def _rate(view: str) -> str:
     return dataclasses.fields(VIEWS[view])[0].name
 
 
-def _is_part(hint: Any) -> bool:
-    return hint in (Smoothing, Sampler, View)
+def _about(owner: Any) -> dict[str, str]:
+    """What the "Args" of a docstring say of each name, the first sentence of it, on one line."""
+    text = re.split(r"^Args:\n", inspect.getdoc(owner) or "", maxsplit=1, flags=re.MULTILINE)[-1]
+    text = re.split(r"^\S", text, maxsplit=1, flags=re.MULTILINE)[0]       # up to the next section
+    found = {}
+    for names, words in re.findall(r"^ {4}(\w[\w, ]*): ((?:.*\n?)(?: {5,}.*\n?)*)", text, flags=re.MULTILINE):
+        sentence = re.split(r"(?<!e\.g)\. ", " ".join(words.split()), maxsplit=1)[0]
+        found.update(dict.fromkeys(names.split(", "), sentence))
+    return found
 
 
-def _number_or_word(hint: Any) -> type | None:
-    """int, float or str for that type or that type or None; None for what a flag cannot hold."""
-    if get_origin(hint) in (Union, types.UnionType):
-        kinds = [kind for kind in get_args(hint) if kind is not type(None)]
-        hint = kinds[0] if len(kinds) == 1 else None
-    return hint if hint in (int, float, str) else None
+def _joined(*texts: str) -> str:
+    """Texts of docstrings as the help of a flag: plain, one after the other."""
+    plain = "; ".join(text.rstrip(".") for text in texts if text)
+    return re.sub(r":\w+:`([^`]*)`|``", r"\1", plain).replace("%", "%%")
 
 
 def _dashed(name: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from sgcl.errors import InputError, unknown_name
@@ -28,10 +28,10 @@ class Registry(Mapping[str, type]):
         self._outside = {point.name: point for point in entry_points(group=group) if point.name not in builtin}
 
     def __getitem__(self, name: str) -> type:
-        if name not in self._parts and name in self._outside:
-            self._parts[name] = self._outside[name].load()
-        if name not in self._parts:
+        if name not in self:
             raise unknown_name(self.kind, name, self)
+        if name not in self._parts:
+            self._parts[name] = self._loaded(self._outside[name])
         return self._parts[name]
 
     def __contains__(self, name: object) -> bool:
@@ -57,10 +57,30 @@ class Registry(Mapping[str, type]):
 
     def build(self, spec: Mapping[str, Any] | str) -> Any:
         """The part that :meth:`describe` wrote down, or the one of that name with its defaults."""
-        settings = {"name": spec} if isinstance(spec, str) else dict(spec)
-        part = self[settings.pop("name")]
+        settings = self._as_settings(spec)
+        name = settings.pop("name")
+        part = self[name]
         known = [field.name for field in dataclasses.fields(part)]
         for key in settings:
             if key not in known:
                 raise unknown_name(f"{self.kind} setting", key, known)
-        return part(**settings)
+        try:
+            return part(**settings)
+        except TypeError as error:  # text where a number belongs, or a setting without a default left out
+            raise InputError(f"{self.kind} {name!r} cannot be made from {settings} ({error})") from error
+
+    def _as_settings(self, spec: Mapping[str, Any] | str) -> dict[str, Any]:
+        if isinstance(spec, str):
+            return {"name": spec}
+        if isinstance(spec, Mapping) and isinstance(spec.get("name"), str):
+            return dict(spec)
+        raise InputError(f"{spec!r} is not a {self.kind}: give a name, or a name with settings such as "
+                         f"{{'name': {next(iter(self))!r}}}")
+
+    def _loaded(self, point: EntryPoint) -> type:
+        try:
+            part: type = point.load()
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"{self.kind} {point.name!r} is offered as {point.value!r} by an installed package but "
+                             f"cannot be imported ({error}): mend or remove that package") from error
+        return part

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import Any
+import numbers
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from sgcl.errors import InputError, unknown_name
 from sgcl.graph import prepare
@@ -12,28 +14,44 @@ from sgcl.methods import METHODS
 from sgcl.samplers import SAMPLERS, Sampler
 from sgcl.smoothing import SMOOTHINGS, Smoothing
 from sgcl.trainer import train
-from sgcl.views import View, build_view, describe_view
+from sgcl.views import VIEWS, Compose, View, describe_view
 
-_NOT_SETTINGS = ("in_channels", "method", "graph", "callbacks", "data")
+_NOT_SETTINGS = ("self", "in_channels", "method", "graph", "callbacks", "data")
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
+
+
+class Setting(NamedTuple):
+    """What is known of a setting."""
+
+    owner: Callable[..., Any]  # the function or class that takes it
+    hint: Any                  # its type
+    default: Any
+
+
+def known(method: str) -> dict[str, Setting]:
+    """Every setting of a method, of its training and of its graph, by name."""
+    found = {}
+    for owner in (METHODS[method], train, prepare):
+        hints = get_type_hints(owner.__init__ if isinstance(owner, type) else owner)  # type: ignore[misc]
+        for name, parameter in inspect.signature(owner).parameters.items():
+            if name not in _NOT_SETTINGS:
+                found[name] = Setting(owner, hints[name], parameter.default)
+    return found
 
 
 def defaults(method: str) -> dict[str, Any]:
     """Every setting of a method, of its training and of its graph, with its default."""
-    found = {}
-    for function in (METHODS[method], train, prepare):
-        for name, parameter in inspect.signature(function).parameters.items():
-            if name not in _NOT_SETTINGS:
-                found[name] = parameter.default
-    return found
+    return {name: setting.default for name, setting in known(method).items()}
 
 
 def resolve(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults with ``given`` over them; a name that is no setting is an error."""
-    settings = defaults(method)
+    """The defaults with ``given`` over them; a name that is no setting or a value of another type is an error."""
+    settings = known(method)
     for name in given:
         if name not in settings:
             raise unknown_name(f"{method} setting", name, settings)
-    return {**settings, **decode(given)}
+    return {**defaults(method), **{name: _checked(name, value, settings[name].hint)
+                                   for name, value in decode(given).items()}}
 
 
 def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -54,6 +72,14 @@ def decode(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _decode(name, value) for name, value in settings.items()}
 
 
+def without_none(hint: Any) -> Any:
+    """T for a type hint ``T | None``; any other hint as it is."""
+    if get_origin(hint) in (Union, types.UnionType):
+        kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+        return kinds[0] if len(kinds) == 1 else hint
+    return hint
+
+
 def _encode(value: Any) -> Any:
     if isinstance(value, Smoothing):
         return SMOOTHINGS.describe(value)
@@ -65,12 +91,34 @@ def _encode(value: Any) -> Any:
 
 
 def _decode(name: str, value: Any) -> Any:
+    if value is None:
+        return None
     if name == "smoothing":
         return value if isinstance(value, Smoothing) else SMOOTHINGS.build(value)
     if name == "sampler":
         return value if isinstance(value, Sampler) else SAMPLERS.build(value)
     if name in ("view1", "view2"):
-        return value if isinstance(value, View) else build_view(value)
-    if isinstance(value, (dict, list)):
-        raise InputError(f"setting {name} is {value!r}, expected a number, a word or a part")
+        return value if isinstance(value, View) else _view(value)
+    return value
+
+
+def _view(value: Any) -> View:
+    """From views, their names or their JSON: one, or several in a list."""
+    parts = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return Compose(tuple(part if isinstance(part, View) else VIEWS.build(part) for part in parts))
+
+
+def _checked(name: str, value: Any, hint: Any) -> Any:
+    """The value, as a plain Python number where it is one."""
+    kind = without_none(hint)
+    if value is None and kind is not hint:
+        return None
+    if kind is int and isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    if kind is float and isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return float(value)
+    if get_origin(kind) is Literal and value not in get_args(kind):
+        raise InputError(f"{name} is {value!r}, expected one of {', '.join(map(str, get_args(kind)))}")
+    if kind in (int, float) or (isinstance(kind, type) and not isinstance(value, kind)):
+        raise InputError(f"{name} is {value!r}, expected {_WORDS.get(kind, f'a {kind.__name__}')}")
     return value

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +17,30 @@ from torch_geometric.data import Data
 
 from sgcl import datasets, embeddings, report, runs, settings
 from sgcl.errors import InputError
-from sgcl.estimator import Estimator, estimator_for, read_config
+from sgcl.estimator import Estimator, estimator_for
 from sgcl.evaluation import PROTOCOLS, disparity, linear_probe, raw_features
 from sgcl.graph import Graph
 from sgcl.progress import ProgressBar
 
-_VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D"}  # as the paper's tables call them
+_VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}  # as in the paper's tables
+_FLOORS = ("raw features", "untrained encoder")
+_BESIDE = ("seed", "device")  # runs that differ in these alone share a row
 
 
 def label(method: str, chosen: Mapping[str, Any]) -> str:
-    """A method with its smoothing, as tables call it: SGCL-T, SGCL-identity, GRACE."""
-    smoothing = (chosen.get("smoothing") or {}).get("name")
-    return method.upper() + (f"-{_VARIANTS.get(smoothing, smoothing)}" if smoothing else "")
+    """A method with its smoothing (settings in JSON form), as tables call it: SGCL-T, SGCL-Identity, GRACE."""
+    smoothing = chosen.get("smoothing")
+    if smoothing is None:
+        return method.upper()
+    name = smoothing if isinstance(smoothing, str) else smoothing["name"]
+    return f"{method.upper()}-{_VARIANTS.get(name, name)}"
 
 
 def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: str, out: str | Path | None = None,
               protocol: str | None = None, quiet: bool = False) -> dict[str, Any]:
     """Train with the ``chosen`` settings (JSON form) and leave a run folder; gives its summary.
 
-    Everything is checked before the folder is made.
+    Bad input leaves no folder.
     """
     protocol = datasets.DATASETS[dataset].protocol if protocol is None else protocol
     estimator = estimator_for(method)(**chosen)
@@ -41,60 +48,63 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
     graph = Graph.from_data(data)
     resolved = settings.encode(estimator.settings)
     name = label(method, resolved)
-    folder = runs.create(out or Path("runs") / "-".join(
-        [method, *([resolved["smoothing"]["name"]] if "smoothing" in resolved else []), dataset,
-         str(resolved["seed"])]))
     start = time.perf_counter()
-    runs.write_config(folder, {**estimator.config(graph.num_features), "dataset": dataset, "protocol": protocol,
-                               "nodes": graph.num_nodes, "edges": graph.num_edges, **runs.environment()})
-    with ProgressBar(f"{name} on {dataset}", quiet=quiet) as bar:
-        estimator.fit(graph, callbacks=[bar, lambda epoch: runs.append(folder / "metrics.jsonl", epoch.record())])
-    estimator.save_weights(folder)
-    embedding = estimator.transform(graph)
-    embeddings.save(folder, embedding, node_ids(data))
-    seconds = time.perf_counter() - start
-    losses = [epoch.loss for epoch in estimator.history]
-    if losses:
-        draw_if_possible(partial(report.draw_curve, folder / "curve.png", {name: losses}))
+    with runs.create(out or _default_folder(method, resolved, dataset)) as folder:
+        write_run_config(folder, estimator, graph, dataset, protocol)
+        with ProgressBar(f"{name} on {dataset}", quiet=quiet) as bar:
+            estimator.fit(graph, callbacks=[bar, lambda epoch: runs.append(folder / "metrics.jsonl", epoch.record())])
+        estimator.save_weights(folder)
+        embeddings.save(folder, estimator.transform(graph), node_ids(data))
+        losses = [epoch.loss for epoch in estimator.history]
+        if losses:
+            draw_if_possible(partial(report.draw_curve, folder / "curve.png", {name: losses}))
     return {"run": str(folder), "method": method, "dataset": dataset, "protocol": protocol, "nodes": graph.num_nodes,
             "edges": graph.num_edges, "epochs": len(losses), "loss": losses[-1] if losses else None,
-            "seconds": round(seconds, 2), "settings": resolved}
+            "seconds": round(time.perf_counter() - start, 2), "settings": resolved}
 
 
 def evaluate_runs(folders: Sequence[str | Path], *, protocol: str | None = None, seeds: int | None = None,
                   probe: str = "converged", floors: bool = True,
                   data_root: str | None = None) -> list[dict[str, Any]]:
-    """Score runs of one dataset: a row for each (run, split), floors first. Each run's rows join its results.jsonl."""
-    configs = [read_config(Path(folder)) for folder in folders]
+    """Score runs of one dataset: a row for each (run, split), floors first. Each run's rows join its results.jsonl.
+
+    Runs of one name that differ in more than their seed get what differs into their name. What several runs have in
+    common, the features and often the untrained encoder, is scored and given once.
+    """
+    paths = [Path(folder) for folder in folders]
+    configs = [_run_config(path) for path in paths]
     if len({config["dataset"] for config in configs}) > 1:
         raise InputError("the runs are of different datasets: evaluate them one dataset at a time")
-    scored: list[dict[str, Any]] = []
-    for folder, config in zip(map(Path, folders), configs, strict=True):
-        name = config["protocol"] if protocol is None else protocol
-        embedding, ids = embeddings.load(folder)
-        data = PROTOCOLS[name].restrict(datasets.load(config["dataset"], data_root))
-        if not np.array_equal(ids, node_ids(data)):
-            raise InputError(f"{folder} was trained for protocol {config['protocol']!r}, whose nodes are not those of "
+    names = [config["protocol"] if protocol is None else protocol for config in configs]
+    restricted = cache(lambda name: PROTOCOLS[name].restrict(datasets.load(configs[0]["dataset"], data_root)))
+    for path, config, name in zip(paths, configs, names, strict=True):
+        if not np.array_equal(embeddings.load(path)[1], node_ids(restricted(name))):
+            raise InputError(f"{path} was trained for protocol {config['protocol']!r}, whose nodes are not those of "
                              f"{name!r}: train it with --protocol {name}")
+
+    scored: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for path, config, name, row_name in zip(paths, configs, names, _row_names(configs), strict=True):
+        data = restricted(name)
         graph = Graph.from_data(data)
-        rows = {label(config["method"], config["settings"]): embedding}
+        rows = {row_name: embeddings.load(path)[0]}
         if floors:
-            rows = {**floor_rows(Estimator.load(folder), graph), **rows}
+            rows = {**floor_rows(Estimator.load(path), graph), **rows}
         own_seed = config["settings"]["seed"]
         for split_seed in [own_seed] if seeds is None else range(seeds):
-            for row_name, matrix in rows.items():
-                row = {"name": row_name, "run": str(folder), "dataset": config["dataset"], "seed": own_seed,
-                       **score(matrix, data, graph, protocol=name, split_seed=split_seed, probe=probe)}
-                runs.append(folder / "results.jsonl", row)
-                scored.append(row)
-    order = {name: number for number, name in enumerate(("raw features", "untrained encoder"))}
-    return sorted(scored, key=lambda row: order.get(row["name"], len(order)))
+            for title, matrix in rows.items():
+                key = (title, name, split_seed, _fingerprint(matrix), *([] if title in _FLOORS else [path]))
+                if key not in scored:
+                    scored[key] = {"name": title, "run": str(path), "dataset": config["dataset"], "seed": own_seed,
+                                   **score(matrix, data, graph, protocol=name, split_seed=split_seed, probe=probe)}
+                runs.append(path / "results.jsonl", {**scored[key], "run": str(path), "seed": own_seed})
+    order = {name: number for number, name in enumerate(_FLOORS)}
+    return sorted(scored.values(), key=lambda row: order.get(row["name"], len(order)))
 
 
 def floor_rows(estimator: Estimator, graph: Graph) -> dict[str, Tensor]:
     """What any method must beat: the features themselves, and its encoder before training."""
-    return {"raw features": raw_features(graph),
-            "untrained encoder": embeddings.compute(estimator.untrained(graph.num_features), estimator.graph(graph))}
+    untrained = embeddings.compute(estimator.untrained(graph.num_features), estimator.graph(graph))
+    return dict(zip(_FLOORS, (raw_features(graph), untrained), strict=True))
 
 
 def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int,
@@ -107,9 +117,16 @@ def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_s
     else:
         result = linear_probe(embedding, data.y, split)
     spread = disparity(embedding, graph.adj, data.y)
-    return {"protocol": protocol, "split_seed": split_seed, "probe": probe, "test": result.test, "val": result.val,
-            "C": result.C, "step": result.step, "disparity": spread.value, "dirichlet_intra": spread.intra,
-            "dirichlet_inter": spread.inter, "seconds": round(time.perf_counter() - start, 3)}
+    return {"protocol": protocol, "split_seed": split_seed, "probe": probe, "test": result.test,
+            "val": None if math.isnan(result.val) else result.val, "C": result.C, "step": result.step,
+            "disparity": spread.value, "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter,
+            "seconds": round(time.perf_counter() - start, 3)}
+
+
+def write_run_config(folder: Path, estimator: Estimator, graph: Graph, dataset: str, protocol: str) -> None:
+    """``config.json`` of a run: the model's, and what it was trained on and with."""
+    runs.write_config(folder, {**estimator.config(graph.num_features), "dataset": dataset, "protocol": protocol,
+                               "nodes": graph.num_nodes, "edges": graph.num_edges, **runs.environment()})
 
 
 def node_ids(data: Data) -> np.ndarray:
@@ -130,3 +147,46 @@ def draw_if_possible(draw: partial[None]) -> None:
 def labels_of(data: Data) -> np.ndarray | None:
     """(N,) labels for colouring, where there are any."""
     return data.y.numpy() if isinstance(data.get("y"), torch.Tensor) and data.y.dim() == 1 else None
+
+
+def _default_folder(method: str, resolved: Mapping[str, Any], dataset: str) -> Path:
+    smoothing = [resolved["smoothing"]["name"]] if resolved.get("smoothing") else []
+    return Path("runs") / "-".join([method, *smoothing, dataset, str(resolved["seed"])])
+
+
+def _run_config(folder: Path) -> dict[str, Any]:
+    config = runs.read_config(folder)
+    for name in ("dataset", "protocol"):
+        if not isinstance(config.get(name), str):
+            raise InputError(f"{folder} names no {name}: it is a saved model, not a run of `sgcl train`")
+    return {**config, "settings": settings.encode(settings.resolve(config["method"], config["settings"]))}
+
+
+def _row_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The label of each run, with the settings that tell it apart where runs of one label differ in more than seed."""
+    labels = [label(config["method"], config["settings"]) for config in configs]
+    flat = [_flat(config["settings"]) for config in configs]
+    names = []
+    for own, chosen in zip(labels, flat, strict=True):
+        others = [other for name, other in zip(labels, flat, strict=True) if name == own]
+        differing = [f"{name}={value}" for name, value in chosen.items()
+                     if name not in _BESIDE and any(other.get(name) != value for other in others)]
+        names.append(" ".join([own, *differing]))
+    return names
+
+
+def _flat(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in JSON form without nesting: {"smoothing.mu": -0.4, "view1.drop-edges.p": 0.5, "lr": 0.001, ...}."""
+    flat = {}
+    for name, value in chosen.items():
+        parts = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+        for part in parts:
+            prefix = f"{name}.{part['name']}" if isinstance(value, list) else name
+            flat.update({f"{prefix}.{key}": number for key, number in part.items()})
+        if not parts:
+            flat[name] = value
+    return flat
+
+
+def _fingerprint(matrix: Tensor) -> str:
+    return hashlib.sha256(matrix.contiguous().numpy()).hexdigest()  # type: ignore[arg-type]

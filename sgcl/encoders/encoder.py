@@ -9,12 +9,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sgcl.encoders.layers import LAYERS
+from sgcl.encoders.prelu import PReLU
 from sgcl.errors import InputError, check_rate, unknown_name
 from sgcl.graph import Features
 from sgcl.sparse import CSR
 
 ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
-    "prelu": nn.PReLU, "relu": nn.ReLU, "elu": nn.ELU, "none": nn.Identity}
+    "prelu": PReLU, "relu": nn.ReLU, "elu": nn.ELU, "none": nn.Identity}
 
 
 class Encoder(nn.Module):

@@ -10,7 +10,7 @@ import scipy.optimize
 
 Array = np.ndarray[Any, Any]
 
-_TOLERANCE = 1e-5     # largest entry of the preconditioned gradient at which a fit counts as converged
+_TOLERANCE = 1e-6     # largest entry of the preconditioned gradient at which a fit counts as converged
 _MAX_STEPS = 10_000   # an end for hopeless fits; 5 to 200 steps are usual
 
 

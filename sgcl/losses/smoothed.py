@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from sgcl.errors import InputError
@@ -17,6 +16,7 @@ from sgcl.sparse import CSR, sddmm
 Similarity = Literal["cosine", "correlation"]
 Terms = Literal["both", "positive", "negative"]
 
+_TINY = 1e-12    # rows shorter than this count as zero
 _ROWS = 1 << 15  # rows whose Gram matrix is summed in the input's precision before it joins the float64 total
 
 
@@ -48,7 +48,7 @@ def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positive
     _check(h1, h2, positives12, positives21, similarity, terms)
     num_nodes, width = h1.shape
     if similarity == "cosine":
-        u, v, a, b = F.normalize(h1), F.normalize(h2), 0.5, 0.5            # (N, D)
+        u, v, a, b = _unit_rows(h1), _unit_rows(h2), 0.5, 0.5              # (N, D)
         default_weight = 1 / (2 * num_nodes)
     else:
         u, v, a, b = _standardise(h1), _standardise(h2), 1 / width, 0.0    # (N, D)
@@ -107,6 +107,30 @@ def _gram(u: Tensor) -> Tensor:
     for block in u.split(_ROWS):
         total += block.T @ block
     return total
+
+
+def _unit_rows(h: Tensor) -> Tensor:
+    """h_i / ||h_i||; a row of zeros stays one, and gets no gradient (the quotient would make it infinite)."""
+    rows: Tensor = _UnitRows.apply(h)
+    return rows
+
+
+class _UnitRows(torch.autograd.Function):
+    """Backward: (g - u <u, g>) / ||h||, in three sweeps."""
+
+    @staticmethod
+    def forward(ctx: Any, h: Tensor) -> Tensor:
+        norm = torch.linalg.vector_norm(h, dim=1, keepdim=True)            # (N, 1)
+        inverse = torch.where(norm > _TINY, 1 / norm, 0.0)
+        u = h * inverse
+        ctx.save_for_backward(u, inverse)
+        return u
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> Tensor:
+        (grad,), (u, inverse) = grad_outputs, ctx.saved_tensors
+        along = torch.linalg.vecdot(grad, u)[:, None]                      # (N, 1)
+        return torch.addcmul(grad, u, along, value=-1).mul_(inverse)
 
 
 def _standardise(h: Tensor) -> Tensor:

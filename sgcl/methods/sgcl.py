@@ -5,20 +5,23 @@ Behmanesh and Ovsjanikov, *Smoothed Graph Contrastive Learning via Seamless Prox
 
 from __future__ import annotations
 
+import math
 import warnings
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
 
 from sgcl.encoders import Encoder
-from sgcl.errors import InputError
+from sgcl.errors import InputError, unknown_name
 from sgcl.graph import Graph
 from sgcl.losses.smoothed import Similarity, Terms, smoothed_contrastive_loss
 from sgcl.methods.base import Method
-from sgcl.smoothing import Smoothing, Taubin, edge_coverage
+from sgcl.smoothing import Identity, Smoothing, Taubin, edge_coverage
 from sgcl.sparse import CSR
 from sgcl.views import Compose, DropEdges, MaskFeatures, View
+
+Downstream = Literal["first", "mean", "concat"]
 
 
 class Pair(NamedTuple):
@@ -66,12 +69,14 @@ class SGCL(Method):
                  view1: View = Compose((DropEdges(0.5), MaskFeatures(0.5))),  # noqa: B008
                  view2: View = Compose((DropEdges(0.5), MaskFeatures(0.5))),  # noqa: B008
                  negative_weight: float | None = None, similarity: Similarity = "cosine", terms: Terms = "both",
-                 embedding: Literal["first", "mean", "concat"] = "first") -> None:
+                 embedding: Downstream = "first") -> None:
         super().__init__()
-        if negative_weight is not None and not negative_weight > 0:
-            raise InputError(f"SGCL: negative_weight is {negative_weight}, expected a number above 0")
-        if embedding not in ("first", "mean", "concat"):
-            raise InputError(f"SGCL: embedding is {embedding!r}, expected 'first', 'mean' or 'concat'")
+        if negative_weight is not None and not 0 < negative_weight < math.inf:
+            raise InputError(f"SGCL: negative_weight is {negative_weight}, expected a finite number above 0")
+        for name, word, known in (("similarity", similarity, Similarity), ("terms", terms, Terms),
+                                  ("embedding", embedding, Downstream)):
+            if word not in get_args(known):
+                raise unknown_name(f"SGCL {name}", word, get_args(known))
         self.encoders = nn.ModuleList(
             Encoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer, activation=activation,
                     dropout=dropout) for _ in range(1 if shared else 2))
@@ -101,9 +106,9 @@ class SGCL(Method):
         return torch.cat(both, dim=1) if self.embedding == "concat" else torch.stack(both).mean(0)
 
     def _warn_if_thin(self, pair: Pair) -> None:
-        """Say once when a smoothing leaves most edges out: it then does little."""
+        """Say once when a smoothing leaves most edges out: it then does little. The identity is meant to."""
         self._coverage_known = True
         share = edge_coverage(pair.positives12, pair.second.adj)
-        if 0 < share < 0.5:
+        if share < 0.5 and not isinstance(self.smoothing, Identity):
             warnings.warn(f"{self.smoothing} keeps {share:.0%} of a view's edges as positives; "
                           "a smaller prune keeps more", stacklevel=2)

@@ -1,7 +1,8 @@
 """Recipes: the settings that a named dataset is trained with unless flags say otherwise.
 
 A recipe is ``<method>/<dataset>.toml``: a table ``[settings]`` for all smoothings and one named after a smoothing for
-what differs. It opens with the command, the score with its spread over seeds, and the time.
+what differs, where ``smoothing`` may carry settings of its own. It opens with the command, the score with its spread
+over seeds, and the time.
 """
 
 import tomllib
@@ -14,7 +15,7 @@ def recipe(method: str, dataset: str, smoothing: str | None = None) -> dict[str,
     file = files("sgcl.recipes") / method / f"{dataset}.toml"
     if not file.is_file():
         return {}
-    tables = tomllib.loads(file.read_text())
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
     return {**tables.get("settings", {}), **tables.get(smoothing or "", {})}
 
 

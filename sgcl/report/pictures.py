@@ -29,10 +29,12 @@ def draw_map(file: Path, embedding: np.ndarray, labels: np.ndarray | None = None
 
     rows = embedding / np.maximum(np.linalg.norm(embedding, axis=1, keepdims=True), 1e-12)
     points = PCA(min(50, *rows.shape), random_state=0).fit_transform(rows)
+    points = np.pad(points, ((0, 0), (0, max(0, 2 - points.shape[1]))))    # (N, 2) of a single column
     if 5 < len(points) <= 5000:
         points = TSNE(init="pca", perplexity=min(30, len(points) // 3), random_state=0).fit_transform(points)
     figure, axes = _canvas(6, 6)
-    axes.scatter(points[:, 0], points[:, 1], s=5, linewidths=0, c=labels, cmap="tab10" if labels is not None else None)
+    colours = {} if labels is None else {"c": labels, "cmap": "tab10" if labels.max() < 10 else "viridis"}
+    axes.scatter(points[:, 0], points[:, 1], s=5, linewidths=0, **colours)
     axes.set(xticks=[], yticks=[], title=title)
     _save(figure, file)
 

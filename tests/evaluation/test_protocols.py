@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 
 from sgcl import datasets
 from sgcl.errors import InputError
-from sgcl.evaluation import PROTOCOLS, Development, Fixed, Public, Random
+from sgcl.evaluation import PROTOCOLS, Development, Fixed, Public, Random, protocols
 
 ROOT = os.environ.get("SGCL_DATA")
 
@@ -80,7 +80,7 @@ def test_development_by_plain_loops(labels, seed):
     for label in range(max(labels) + 1):
         members = [node for node in drawn if labels[node] == label]
         if len(members) < per_class:
-            with pytest.raises(InputError, match=f"development: class {label} has {len(members)} of the 25 development"):
+            with pytest.raises(InputError, match=f"development: class {label} has {len(members)} of the 25 "):
                 protocol.split(ring(labels), seed)
             return
         train += random.choice(members, per_class, replace=False).tolist()
@@ -116,7 +116,7 @@ def test_development_is_for_the_largest_component():
     data = ring([0, 1] * 30)
     data.edge_index = torch.cat([data.edge_index[:, 10:59], torch.tensor([[0], [1]])], dim=1)
     protocol = Development(size=20, per_class=2)
-    with pytest.raises(InputError, match=r"development: the graph has more than one component: split what restrict\(data"):
+    with pytest.raises(InputError, match=r"development: the graph has more than one component: split what restrict"):
         protocol.split(data, 0)
     part = protocol.restrict(data)
     assert part.n_id.tolist() == list(range(10, 60))
@@ -146,7 +146,8 @@ def test_seeds_out_of_range_are_refused(protocol, seed):
 
 def masked(train, val, test, y=(0, 1, 0, 1)):
     data = ring(list(y))
-    data.train_mask, data.val_mask, data.test_mask = (torch.tensor(mask, dtype=torch.bool) for mask in (train, val, test))
+    for name, mask in (("train_mask", train), ("val_mask", val), ("test_mask", test)):
+        data[name] = torch.tensor(mask, dtype=torch.bool)
     return data
 
 
@@ -176,7 +177,7 @@ def test_masks_are_checked():
     with pytest.raises(InputError, match="split: a node is in two of train, val and test"):
         Public().split(masked([1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 1]), 0)
     one.val_mask = torch.tensor([0, 0, 1, 0])
-    with pytest.raises(InputError, match=r"public: val_mask is torch.int64 of shape \(4,\), expected booleans \(N,\) or"):
+    with pytest.raises(InputError, match=r"public: val_mask is torch.int64 of shape \(4,\), expected booleans \(N,\)"):
         Public().split(one, 0)
     one.val_mask = many.val_mask
     with pytest.raises(InputError, match="public: train_mask, val_mask and test_mask differ in shape"):
@@ -193,13 +194,19 @@ def test_every_protocol_asks_for_labels(protocol):
         protocol.split(data, 0)
 
 
-def test_the_probe_of_the_papers():
+@pytest.mark.parametrize(("name", "steps", "every"), [("public", 100, None), ("random", 5000, 20),
+                                                      ("development", 5000, 20), ("fixed", 5000, 20)])
+def test_the_probe_of_the_papers(name, steps, every, monkeypatch):
+    monkeypatch.setattr(protocols, "published_probe", lambda *arguments, **settings: (arguments, settings))
+    arguments, settings = PROTOCOLS[name].published_probe("embedding", "labels", "split", seed=3)
+    assert arguments == ("embedding", "labels", "split")
+    assert settings == {"steps": steps, "every": every, "seed": 3}
+
+
+def test_the_probe_of_the_public_split_runs_to_its_last_step():
     data = ring([0, 1] * 20)
-    split = Random().split(data, 0)
-    embedding = torch.randn(40, 3, generator=torch.Generator().manual_seed(0)) + data.y[:, None]
-    assert Public().published_probe(embedding, data.y, split, seed=0).step == 100
-    assert (Random.steps, Random.every) == (Development.steps, Development.every) == (5000, 20)
-    assert Random().published_probe(embedding, data.y, split, seed=0).step % 20 == 0
+    result = Public().published_probe(data.y[:, None].float(), data.y, Random().split(data, 0), seed=0)
+    assert (result.step, result.test) == (100, 1)
 
 
 SIZES = [("cora", "public", (140, 500, 1000)), ("citeseer", "public", (120, 500, 1000)),

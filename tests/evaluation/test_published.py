@@ -78,5 +78,5 @@ def test_validation_nodes_are_only_needed_to_choose():
 
 @pytest.mark.parametrize(("steps", "every"), [(0, None), (10, 0), (10, 11)])
 def test_steps_are_checked(steps, every):
-    with pytest.raises(InputError, match=f"published_probe: steps is {steps} and every is {every}, expected 1 <= every"):
+    with pytest.raises(InputError, match=f"published_probe: steps is {steps} and every is {every}, expected 1 <="):
         published_probe(*noisy(), steps=steps, every=every, seed=0)

@@ -20,7 +20,7 @@ def test_a_node_is_in_one_set_once(train, val, test):
 
 def test_node_numbers_are_checked():
     one, none = torch.tensor([1]), torch.empty(0, dtype=torch.long)
-    with pytest.raises(InputError, match=r"split: val must be a vector of node numbers \(torch.long\), got shape \(3,\)"):
+    with pytest.raises(InputError, match=r"split: val must be a vector of node numbers \(torch.long\), got shape"):
         Split(one, torch.tensor([True, False, False]), none)
     with pytest.raises(InputError, match="split: node number -1 is negative"):
         Split(one, none, torch.tensor([-1]))

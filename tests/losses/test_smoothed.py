@@ -128,3 +128,17 @@ def test_bad_input_is_told(change, message):
             "positives21": sparse(torch.eye(4))}
     with pytest.raises(InputError, match=message):
         smoothed_contrastive_loss(**{**good, **change})
+
+
+def test_a_row_of_zeros_is_like_nobody_and_gets_no_gradient():
+    """A node without neighbours whose features are all masked: finite gradients, none for it."""
+    h = torch.randn(4, 3)
+    h[2] = 0
+    h.requires_grad_()
+    eye = sparse(torch.eye(4))
+    value = smoothed_contrastive_loss(h, h.detach(), eye, eye)
+    value.backward()
+    assert float(value.detach()) == pytest.approx(
+        float(dense_loss(h.detach(), h.detach(), torch.eye(4), torch.eye(4), 1 / 8, "cosine", "both")), rel=1e-5)
+    assert torch.equal(h.grad[2], torch.zeros(3))
+    assert h.grad.abs().max() < 10
