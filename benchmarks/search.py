@@ -18,14 +18,12 @@ import torch
 
 from sgcl import datasets, embeddings, estimator, runs, settings
 from sgcl.evaluation import PROTOCOLS, Split, linear_probe
-from sgcl.graph import Graph
 from sgcl.trainer import Epoch, train
 
 SPACE = {
-    "negative_weight": [5e-5, 1e-4, 2e-4, 4e-4],
-    "drop_edges": [0.4, 0.6, 0.7, 0.8],
-    "mask_features": [0.4, 0.6, 0.7, 0.8],
-    "lr": [1e-3, 5e-4],
+    "negative_weight": [5e-5, 1e-4, 2e-4, 4e-4, 8e-4],
+    "drop_edges": [0.3, 0.4, 0.5, 0.6, 0.7],
+    "mask_features": [0.3, 0.4, 0.5, 0.6, 0.7],
     "normalize_features": [False, True],
     "activation": ["prelu", "relu"],
 }
@@ -35,41 +33,44 @@ STRENGTH = {
     "diffusion": [{"eta": 0.03}, {"eta": 0.1}, {"eta": 0.3}],
     "identity": [{}],
 }
-EPOCHS = (20, 40, 60, 90, 120)
 
 
 def draw(smoothing: str, number: int) -> dict:
     """Settings number ``number``; number 0 is the paper's."""
     if number == 0:
-        picked = {"negative_weight": 4e-4, "drop_edges": 0.5, "mask_features": 0.5}
-        strength = STRENGTH[smoothing][0]
-    else:
-        chance = random.Random(number)  # the same draw for every smoothing, so that they can be compared
-        picked = {name: chance.choice(values) for name, values in SPACE.items()}
-        strength = chance.choice(STRENGTH[smoothing])
+        return settle(smoothing, {})
+    chance = random.Random(number)  # the same draw for every smoothing, so that they can be compared
+    picked = {name: chance.choice(values) for name, values in SPACE.items()}
+    return settle(smoothing, {**picked, "strength": chance.choice(STRENGTH[smoothing])})
+
+
+def settle(smoothing: str, picked: dict) -> dict:
+    """What was picked, over the paper's settings, in the form that a run records."""
+    picked = {"negative_weight": 4e-4, "drop_edges": 0.5, "mask_features": 0.5, **picked}
+    strength = picked.pop("strength", STRENGTH[smoothing][0])
     view = [{"name": "drop-edges", "p": picked.pop("drop_edges")},
             {"name": "mask-features", "p": picked.pop("mask_features")}]
     return {**picked, "smoothing": {"name": smoothing, **strength}, "view1": view, "view2": view}
 
 
-def run(dataset: str, chosen: dict, seed: int, results: Path) -> None:
+def run(dataset: str, chosen: dict, seed: int, epochs: list[int], results: Path) -> None:
     known = {(line["dataset"], json.dumps(line["settings"], sort_keys=True), line["seed"])
              for line in runs.read_lines(results)}
     if (dataset, json.dumps(chosen, sort_keys=True), seed) in known:
         return
     protocol = PROTOCOLS[datasets.DATASETS[dataset].protocol]
     data = protocol.restrict(datasets.load(dataset))
-    graph = Graph.from_data(data)
     split = protocol.split(data, seed)
     hidden = data.y.clone()
     hidden[split.test] = -1                                # no score here can depend on a test label
     blind = Split(split.train, split.val[1:], split.val[:1])  # the probe wants something to test on
-    made = estimator.SGCL(**chosen, seed=seed, epochs=max(EPOCHS))
+    made = estimator.SGCL(**chosen, seed=seed, epochs=max(epochs))
+    graph = made.graph(data)
     method = made.untrained(graph.num_features)
     scores = {}
 
     def look(epoch: Epoch) -> None:
-        if epoch.epoch in EPOCHS:
+        if epoch.epoch in epochs:
             result = linear_probe(embeddings.compute(method, graph), hidden, blind)
             scores[epoch.epoch] = {"val": result.val, "C": result.C}
             method.train()
@@ -87,16 +88,21 @@ def main() -> None:
     parser.add_argument("dataset")
     parser.add_argument("--smoothing", nargs="+", default=list(STRENGTH))
     parser.add_argument("--draws", type=int, nargs="+", default=list(range(12)), help="numbers of the draws")
+    parser.add_argument("--picked", type=json.loads, nargs="+", default=[], metavar="JSON",
+                        help="settings to try instead of draws, e.g. '{\"drop_edges\": 0.7, \"hidden_channels\": 1024}'")
     parser.add_argument("--seeds", type=int, nargs="+", default=[100])
+    parser.add_argument("--epochs", type=int, nargs="+", default=[20, 40, 60, 90, 120, 160, 200],
+                        help="when to look; the last one ends the training")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("results/search.jsonl"))
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     given.results.parent.mkdir(exist_ok=True)
-    for number in given.draws:
+    for number in given.picked or given.draws:
         for smoothing in given.smoothing:
+            chosen = settle(smoothing, number) if given.picked else draw(smoothing, number)
             for seed in given.seeds:
-                run(given.dataset, draw(smoothing, number), seed, given.results)
+                run(given.dataset, chosen, seed, given.epochs, given.results)
 
 
 if __name__ == "__main__":

@@ -44,8 +44,10 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
     """
     protocol = datasets.DATASETS[dataset].protocol if protocol is None else protocol
     estimator = estimator_for(method)(**chosen)
-    data = PROTOCOLS[protocol].restrict(data)
-    graph = Graph.from_data(data)
+    graph = Graph.from_data(data)  # first, so that what is wrong is told of the graph as it came
+    restricted = PROTOCOLS[protocol].restrict(data)
+    if restricted is not data:
+        data, graph = restricted, Graph.from_data(restricted)
     resolved = settings.encode(estimator.settings)
     name = label(method, resolved)
     start = time.perf_counter()

@@ -1,9 +1,13 @@
 """Shared by all tests: tiny graphs, and settings for hypothesis."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
 from torch_geometric.data import Data
+
+from sgcl.datasets import DATASETS, Dataset
 
 settings.register_profile("sgcl", deadline=None, max_examples=50,
                           suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
@@ -24,3 +28,26 @@ def ring() -> Data:
     y = (nodes >= 20).long()
     x = torch.randn(40, 6, generator=torch.Generator().manual_seed(0)) + y[:, None]
     return Data(x=x, edge_index=edge_index, y=y)
+
+
+def blocks() -> Data:
+    """A hundred nodes of two classes, most edges inside a class, with masks for one split."""
+    chance = torch.Generator().manual_seed(0)
+    y = torch.arange(100) % 2
+    row, col = torch.randint(100, (2, 600), generator=chance)
+    kept = (y[row] == y[col]) | (torch.rand(600, generator=chance) < 0.2)
+    place = torch.arange(100)
+    return Data(x=torch.randn(100, 6, generator=chance) + y[:, None], edge_index=torch.stack([row, col])[:, kept], y=y,
+                train_mask=place < 20, val_mask=(place >= 20) & (place < 40), test_mask=place >= 40)
+
+
+@pytest.fixture
+def datasets(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A function that makes a graph known under a name; "blocks" is known already."""
+    def add(name: str, data: Data, protocol: str = "random") -> None:
+        entry = Dataset(name, name.title(), "made for a test", protocol, nodes=0, edges=0, features=0, classes=0,
+                        loader=lambda: data.clone())
+        monkeypatch.setitem(DATASETS, name, entry)
+
+    add("blocks", blocks())
+    return add

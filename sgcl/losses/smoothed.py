@@ -17,7 +17,7 @@ Similarity = Literal["cosine", "correlation"]
 Terms = Literal["both", "positive", "negative"]
 
 _TINY = 1e-12    # rows shorter than this count as zero
-_ROWS = 1 << 15  # rows whose Gram matrix is summed in the input's precision before it joins the float64 total
+_ROWS = 1 << 15  # rows whose Gram matrix is summed in the input's precision before it joins the wider total
 
 
 def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positives21: CSR, *,
@@ -63,7 +63,7 @@ def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positive
 
 
 def _listed_pairs(u: Tensor, v: Tensor, positives: CSR, a: float, b: float, weight: float, terms: Terms) -> Tensor:
-    """The sum over the entries of P, () in float64."""
+    """The sum over the entries of P, () in the wide type."""
     p = positives.values().to(u.dtype)                                     # (nnz,)
     c = a * sddmm(positives, u, v) + b                                     # (nnz,)
     cost = torch.zeros_like(c)
@@ -71,11 +71,11 @@ def _listed_pairs(u: Tensor, v: Tensor, positives: CSR, a: float, b: float, weig
         cost = cost + (p * (1 - c)).square()
     if terms != "positive":
         cost = cost + weight * ((1 - p).square() - 1) * c.square()
-    return torch.sum(cost, dtype=torch.float64)
+    return torch.sum(cost, dtype=_wide(cost))
 
 
 def _all_pairs(u: Tensor, v: Tensor, a: float, b: float) -> Tensor:
-    """The sum of c_ij² over all N² pairs, () in float64."""
+    """The sum of c_ij² over all N² pairs, () in the wide type."""
     total: Tensor = _AllPairs.apply(u, v, a, b)
     return total
 
@@ -85,8 +85,8 @@ class _AllPairs(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, u: Tensor, v: Tensor, a: float, b: float) -> Tensor:
-        gram_u, gram_v = _gram(u), _gram(v)                                # (D, D) in float64
-        sum_u, sum_v = u.sum(0, dtype=torch.float64), v.sum(0, dtype=torch.float64)  # (D,)
+        gram_u, gram_v = _gram(u), _gram(v)                                # (D, D) in the wide type
+        sum_u, sum_v = u.sum(0, dtype=_wide(u)), v.sum(0, dtype=_wide(v))  # (D,)
         ctx.save_for_backward(u, v, gram_u.to(u.dtype), gram_v.to(u.dtype), sum_u.to(u.dtype), sum_v.to(u.dtype))
         ctx.a, ctx.b = a, b
         return a * a * (gram_u * gram_v).sum() + 2 * a * b * (sum_u * sum_v).sum() + b * b * len(u) * len(v)
@@ -102,11 +102,16 @@ class _AllPairs(torch.autograd.Function):
 
 
 def _gram(u: Tensor) -> Tensor:
-    """UᵀU, (D, D), block by block with a float64 total: float32 sums over millions of rows would lose digits."""
-    total = torch.zeros(u.size(1), u.size(1), dtype=torch.float64, device=u.device)
+    """UᵀU, (D, D), block by block with a wide total: float32 sums over millions of rows would lose digits."""
+    total = torch.zeros(u.size(1), u.size(1), dtype=_wide(u), device=u.device)
     for block in u.split(_ROWS):
         total += block.T @ block
     return total
+
+
+def _wide(x: Tensor) -> torch.dtype:
+    """The type of sums: float64, where the device has it."""
+    return torch.float32 if x.device.type == "mps" else torch.float64
 
 
 def _unit_rows(h: Tensor) -> Tensor:

@@ -9,13 +9,18 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
+from sgcl.errors import InputError
+
 
 def recipe(method: str, dataset: str, smoothing: str | None = None) -> dict[str, Any]:
     """The settings of the recipe; none where there is no recipe."""
     file = files("sgcl.recipes") / method / f"{dataset}.toml"
     if not file.is_file():
         return {}
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"the recipe {file.name} is not TOML ({error})") from None
     return {**tables.get("settings", {}), **tables.get(smoothing or "", {})}
 
 

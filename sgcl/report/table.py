@@ -18,7 +18,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 
     A table wider than the terminal, or than the 80 columns of a pipe, is not cut.
     """
-    table = Table(title=Text(title, style="table.title"), title_justify="left")
+    table = Table()
     for number, name in enumerate(header):
         table.add_column(Text(name), justify="left" if number == 0 else "right", no_wrap=True)
     for row in rows:
@@ -26,6 +26,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     console = Console()
     wanted = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
     console.width = max(console.width, wanted)
+    console.print(Text(title), soft_wrap=True)
     console.print(table)
 
 

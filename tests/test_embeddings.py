@@ -1,0 +1,76 @@
+import pickle
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from sgcl import Graph, InputError, embeddings
+from sgcl.methods import SGCL
+
+EMBEDDING = torch.arange(6.0).view(3, 2)
+IDS = np.array([7, 2, 30])
+
+
+def test_what_is_saved_comes_back_with_its_ids(tmp_path):
+    embeddings.save(tmp_path, EMBEDDING, IDS)
+    embedding, ids = embeddings.load(tmp_path)
+    assert torch.equal(embedding, EMBEDDING)
+    assert embedding.dtype == torch.float32
+    assert np.array_equal(ids, IDS)
+
+
+def test_parquet_has_a_row_for_each_id(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    embeddings.save(tmp_path, EMBEDDING, IDS)
+    table = pq.read_table(tmp_path / "embeddings.parquet")
+    assert table.column_names == ["id", "embedding"]
+    by_id = dict(zip(table["id"].to_pylist(), table["embedding"].to_pylist(), strict=True))
+    assert by_id == {7: [0.0, 1.0], 2: [2.0, 3.0], 30: [4.0, 5.0]}
+    column = table.schema.field("embedding").type
+    assert (column.list_size, str(column.value_type)) == (2, "float")
+
+
+def test_without_pyarrow_there_is_no_parquet_file(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    embeddings.save(tmp_path, EMBEDDING, IDS)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["embeddings.npy", "ids.npy"]
+    assert torch.equal(embeddings.load(tmp_path)[0], EMBEDDING)
+
+
+def test_compute_drops_nothing_out_and_keeps_no_gradient(ring: Data):
+    graph = Graph.from_data(ring)
+    method = SGCL(6, hidden_channels=4, dropout=0.9).train()
+    embedding = embeddings.compute(method, graph)
+    assert embedding.shape == (40, 4)
+    assert not embedding.requires_grad
+    assert torch.equal(embedding, embeddings.compute(method, graph))
+
+
+class Bomb:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('a pickle was run')",)
+
+
+def _truncate(file):
+    file.write_bytes(file.read_bytes()[:-3])
+
+
+@pytest.mark.parametrize(("damage", "message"), [
+    (lambda folder: (folder / "ids.npy").unlink(), "holds no ids.npy: train the run to its end first"),
+    (lambda folder: (folder / "embeddings.npy").unlink(), "holds no embeddings.npy: train the run to its end first"),
+    (lambda folder: _truncate(folder / "embeddings.npy"), "embeddings.npy is damaged"),
+    (lambda folder: (folder / "embeddings.npy").write_bytes(b""), "embeddings.npy is damaged"),
+    (lambda folder: (folder / "embeddings.npy").write_bytes(b"no array"), "embeddings.npy is damaged"),
+    (lambda folder: (folder / "embeddings.npy").write_bytes(pickle.dumps(Bomb())), "embeddings.npy is damaged"),
+    (lambda folder: np.save(folder / "embeddings.npy", np.array([Bomb()]), allow_pickle=True), "is damaged"),
+    (lambda folder: np.save(folder / "embeddings.npy", np.zeros(3)), "it holds no array of 2 dimensions"),
+    (lambda folder: np.save(folder / "ids.npy", np.zeros(2)), "3 embeddings for 2 ids; train the run again"),
+])
+def test_damaged_files_are_told_in_one_line_and_never_run(tmp_path, damage, message):
+    embeddings.save(tmp_path, EMBEDDING, IDS)
+    damage(tmp_path)
+    with pytest.raises(InputError, match=message) as error:
+        embeddings.load(tmp_path)
+    assert "\n" not in str(error.value)
