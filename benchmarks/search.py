@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--smoothing", nargs="+", default=list(STRENGTH))
     parser.add_argument("--draws", type=int, nargs="+", default=list(range(12)), help="numbers of the draws")
     parser.add_argument("--picked", type=json.loads, nargs="+", default=[], metavar="JSON",
-                        help="settings to try instead of draws, e.g. '{\"drop_edges\": 0.7, \"hidden_channels\": 1024}'")
+                        help="settings to try instead of draws, e.g. '{\"drop_edges\": 0.7, \"epochs\": 50}'")
     parser.add_argument("--seeds", type=int, nargs="+", default=[100])
     parser.add_argument("--epochs", type=int, nargs="+", default=[20, 40, 60, 90, 120, 160, 200],
                         help="when to look; the last one ends the training")

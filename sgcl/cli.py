@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NoReturn
 
 from sgcl.errors import InputError
@@ -23,7 +24,9 @@ _OVERVIEW = """node embeddings without labels, by smoothed graph contrastive lea
 
   sgcl demo                                         see it work, on data that comes along
   sgcl train --dataset cora --smoothing taubin      train and leave a run folder
+  sgcl train --graph edges.csv --features x.csv     the same on a graph of your own
   sgcl evaluate runs/sgcl-taubin-cora-0             score a run beside its floors
+  sgcl embed RUN --graph new.csv --features x.csv --out new.parquet   embed other nodes with it
   sgcl datasets                                     what can be trained on, and what is here
   sgcl methods sgcl                                 what a method does, and its settings
 
@@ -56,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> None:
     commands: dict[str, Callable[[list[str]], None]] = {
-        "train": _train, "evaluate": _evaluate, "datasets": _datasets, "methods": _methods, "demo": _demo}
+        "train": _train, "evaluate": _evaluate, "embed": _embed, "datasets": _datasets, "methods": _methods,
+        "demo": _demo}
     if words and words[0] in commands:
         return commands[words[0]](words[1:])
     parser = _Parser(prog="sgcl", description=_OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -81,7 +85,7 @@ def _fail(code: int, why: object) -> int:
 
 
 def _train(words: list[str]) -> None:
-    from sgcl import datasets, options, recipes, settings, workflow
+    from sgcl import options, recipes, settings, workflow
 
     method = words.pop(0) if words and not words[0].startswith("-") else "sgcl"
     parser = _Parser(prog=f"sgcl train {method}", argument_default=argparse.SUPPRESS, allow_abbrev=False,
@@ -91,7 +95,7 @@ def _train(words: list[str]) -> None:
                                  "starts from its settings; flags go over them.",
                      epilog="example: sgcl train --dataset digits --smoothing bilateral --bilateral-hops 2 --epochs 50")
     graph = parser.add_argument_group("graph and run")
-    graph.add_argument("--dataset", metavar="NAME", help="`sgcl datasets` lists them")
+    _add_graph(graph)
     graph.add_argument("--protocol", metavar="NAME", help="decides the graph (development: its largest component) and "
                        "how `sgcl evaluate` splits it; the dataset's own unless given")
     graph.add_argument("--out", metavar="RUN", help="the run folder; runs/METHOD-SMOOTHING-DATASET-SEED unless given")
@@ -100,18 +104,17 @@ def _train(words: list[str]) -> None:
     graph.add_argument("--threads", type=int, metavar="N", help="CPU threads; all cores unless given")
     options.add_options(parser, method)
     given = parser.parse_args(words)
-    if not hasattr(given, "dataset"):
-        raise InputError("what shall be trained on? give --dataset NAME (`sgcl datasets` lists them)")
-    datasets.DATASETS[given.dataset]  # an unknown name is told before anything else
+    files = _own_files(given)
     _set_threads(getattr(given, "threads", None))
     base = {}
-    if getattr(given, "recipe", True):
+    if files is None and getattr(given, "recipe", True):
         wanted = getattr(given, "smoothing", None)
         base = recipes.recipe(method, given.dataset, wanted or settings.encode(settings.defaults(method)).get(
             "smoothing", {}).get("name"))
     chosen = options.collect(given, base, method)
-    data = datasets.load(given.dataset, getattr(given, "data_root", None))
-    outcome = workflow.train_run(method, chosen, data, dataset=given.dataset, out=getattr(given, "out", None),
+    data = _load(given, files)
+    dataset = given.dataset if files is None else Path(files["edges"]).name.split(".")[0]
+    outcome = workflow.train_run(method, chosen, data, dataset=dataset, files=files, out=getattr(given, "out", None),
                                  protocol=getattr(given, "protocol", None), quiet=getattr(given, "quiet", False))
     if getattr(given, "json", False):
         print(json.dumps(outcome))
@@ -157,34 +160,57 @@ def _evaluate(words: list[str]) -> None:
                       f"{sum(disparities) / len(disparities):+.3f}" if disparities else "undefined"])
     first = rows[0]
     print_table(f"{first['dataset']}, protocol {first['protocol']}, probe {first['probe']}",
-                ["", "test accuracy %", "validation %", "runs x splits", "disparity"], table)
+                ["", f"test {first['metric']} %", "validation %", "runs x splits", "disparity"], table)
+
+
+def _embed(words: list[str]) -> None:
+    from sgcl import workflow
+
+    parser = _Parser(prog="sgcl embed", allow_abbrev=False, argument_default=argparse.SUPPRESS,
+                     description="Embed the nodes of a graph with a trained run: nodes it has not seen, or a new graph "
+                                 "with the same features. Writes them under their ids.")
+    parser.add_argument("run", metavar="RUN")
+    _add_graph(parser)
+    parser.add_argument("--out", metavar="FILE", required=True, help="a .parquet, .csv or .npy file")
+    parser.add_argument("--device", metavar="NAME", help="where to work; where the run was trained unless given")
+    _add_common(parser)
+    given = parser.parse_args(words)
+    outcome = workflow.embed(given.run, _load(given, _own_files(given)), given.out, getattr(given, "device", None))
+    print(json.dumps(outcome) if getattr(given, "json", False) else
+          f"{outcome['out']}: {outcome['nodes']} nodes, width {outcome['width']}")
 
 
 def _datasets(words: list[str]) -> None:
     from sgcl import datasets
     from sgcl.report import print_table
 
-    parser = _Parser(prog="sgcl datasets", allow_abbrev=False,
-                     description="List the named datasets, or describe one.")
-    parser.add_argument("name", nargs="?", metavar="NAME")
+    parser = _Parser(prog="sgcl datasets", allow_abbrev=False, argument_default=argparse.SUPPRESS,
+                     description="List the named datasets; describe and measure one, or a graph of your own.")
+    parser.add_argument("dataset", nargs="?", metavar="NAME")
+    _add_graph(parser, named=False)
     _add_common(parser)
     given = parser.parse_args(words)
     root = getattr(given, "data_root", None)
-    names = [given.name] if given.name else list(datasets.DATASETS)
-    rows: list[dict[str, Any]] = []
-    for name in names:
-        entry = datasets.DATASETS[name]
-        rows.append({"name": name, "title": entry.title, "nodes": entry.nodes, "edges": entry.edges,
-                     "features": entry.features, "classes": entry.classes, "protocol": entry.protocol,
-                     "here": datasets.available(name, root), "citation": entry.citation})
+    if hasattr(given, "graph"):
+        rows = [{"name": given.graph, **datasets.statistics(_load(given, _own_files(given)))}]
+    elif hasattr(given, "dataset"):
+        rows = [{**datasets.describe(given.dataset), "here": datasets.available(given.dataset, root)}]
+        if rows[0]["here"]:
+            load = datasets.load_collection if rows[0]["task"] == "graph" else datasets.load
+            rows[0] |= {"measured": datasets.statistics(load(given.dataset, root))}
+    else:
+        rows = [{**datasets.describe(name), "here": datasets.available(name, root)} for name in datasets.DATASETS]
     if getattr(given, "json", False):
         print(json.dumps(rows))
-        return
-    print_table("datasets", ["name", "nodes", "edges", "features", "classes", "protocol", "on this machine"],
-                [[row["name"], *(f"{row[key]:,}" for key in ("nodes", "edges", "features", "classes")),
-                  row["protocol"] or "", "yes" if row["here"] else "no"] for row in rows])
-    if given.name:
-        print(f"{rows[0]['title']}: {rows[0]['citation']}")
+    elif len(rows) == 1:
+        flat = {**rows[0], **{f"measured {key}": value for key, value in rows[0].get("measured", {}).items()}}
+        flat.pop("measured", None)
+        print_table(rows[0]["name"], ["", "value"], [[key, _shown(value)] for key, value in flat.items()
+                                                      if value not in (None, "", {}, [])])
+    else:
+        print_table("datasets", ["name", "graphs", "nodes", "edges", "features", "classes", "protocol", "here"],
+                    [[row["name"], *(_shown(row[key]) for key in ("graphs", "nodes", "edges", "features", "classes")),
+                      row["protocol"] or "", _shown(row["here"])] for row in rows])
 
 
 def _methods(words: list[str]) -> None:
@@ -246,6 +272,57 @@ class _Parser(argparse.ArgumentParser):
 def _no_such(kind: str, word: str, known: Sequence[str] | dict[str, Any]) -> str:
     nearest = difflib.get_close_matches(word, list(known), n=1)
     return f"no {kind} {word!r}; " + (f"did you mean {nearest[0]!r}?" if nearest else "see --help")
+
+
+def _add_graph(parser: Any, *, named: bool = True) -> None:
+    if named:
+        parser.add_argument("--dataset", metavar="NAME", help="a named graph; `sgcl datasets` lists them")
+    parser.add_argument("--graph", metavar="EDGES", help="a graph of your own: an edge list (.csv, .tsv, .parquet), "
+                        "a .graphml file or a sparse .npz adjacency")
+    parser.add_argument("--features", metavar="FILE", help="its node features: a table with an id column, an .npy or "
+                        ".npz array, or one of degree, walk, spectral, ones to make them from the graph")
+    parser.add_argument("--labels", metavar="FILE", help="a table with an id and a label column, for `sgcl evaluate`")
+    parser.add_argument("--ids", metavar="FILE", help="an .npy file with the ids of the rows of array features")
+    parser.add_argument("--edge-weight", metavar="COLUMN", help="the column of the edge weights; weight unless given")
+
+
+def _own_files(given: Any) -> dict[str, Any] | None:
+    """What ``read_graph`` is called with, paths in full; None for a named dataset."""
+    from sgcl import datasets
+
+    if hasattr(given, "graph") == hasattr(given, "dataset"):
+        raise InputError("which graph? give either --dataset NAME (`sgcl datasets` lists them) or --graph EDGES")
+    if hasattr(given, "dataset"):
+        datasets.DATASETS[given.dataset]  # an unknown name is told before anything else
+        return None
+    files = {"edges": given.graph, **{name: getattr(given, name) for name in ("features", "labels", "ids")
+                                      if hasattr(given, name)}}
+    files = {name: str(Path(file).resolve()) if Path(file).suffix or Path(file).exists() else file
+             for name, file in files.items()}
+    return {**files, "weight": given.edge_weight} if hasattr(given, "edge_weight") else files
+
+
+def _load(given: Any, files: dict[str, Any] | None) -> Any:
+    from sgcl import datasets
+    from sgcl.readers import read_graph
+
+    if files is None:
+        return datasets.load(given.dataset, getattr(given, "data_root", None))
+    data = read_graph(**files)
+    for note in data.notes:
+        _note(note)
+    return data
+
+
+def _shown(value: Any) -> str:
+    """A value in a table."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else str(value)
 
 
 def _add_common(parser: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -28,16 +30,29 @@ def save(folder: Path, embedding: Tensor, ids: np.ndarray) -> None:
         embedding: (N, D).
         ids: (N,) the id of each row.
     """
-    array = embedding.numpy()
-    np.save(folder / "embeddings.npy", array, allow_pickle=False)
+    np.save(folder / "embeddings.npy", embedding.numpy(), allow_pickle=False)
     np.save(folder / "ids.npy", ids, allow_pickle=False)
+    if importlib.util.find_spec("pyarrow"):
+        write(folder / "embeddings.parquet", embedding, ids)
+
+
+def write(file: Path, embedding: Tensor, ids: np.ndarray) -> None:
+    """Write one file: ``.parquet`` with the columns id and embedding, ``.csv`` with id, 0, 1, ..., or ``.npy`` with
+    ``.ids.npy`` beside it. It appears whole or not at all.
+    """
+    writers = {".parquet": _write_parquet, ".csv": _write_csv, ".npy": _write_npy}
+    if file.suffix not in writers:
+        raise InputError(f"{file}: embeddings are written as {', '.join(writers)}")
+    part = file.with_name(f".{file.name}.part{file.suffix}")
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        return
-    column = pa.FixedSizeListArray.from_arrays(pa.array(array.reshape(-1)), array.shape[1])
-    pq.write_table(pa.table({"id": pa.array(ids), "embedding": column}), folder / "embeddings.parquet")
+        writers[file.suffix](part, embedding.numpy(), ids)
+        part.replace(file)
+        if file.suffix == ".npy":
+            np.save(file.with_suffix(".ids.npy"), ids, allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"cannot write {file}: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def load(folder: Path) -> tuple[Tensor, np.ndarray]:
@@ -46,6 +61,28 @@ def load(folder: Path) -> tuple[Tensor, np.ndarray]:
     if len(embedding) != len(ids):
         raise InputError(f"{folder}: {len(embedding)} embeddings for {len(ids)} ids; train the run again")
     return torch.from_numpy(embedding), ids
+
+
+def _write_parquet(file: Path, array: np.ndarray, ids: np.ndarray) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError("Parquet needs pyarrow: pip install 'sgcl[parquet]'") from None
+    column = pa.FixedSizeListArray.from_arrays(pa.array(array.reshape(-1)), array.shape[1])
+    pq.write_table(pa.table({"id": pa.array(ids), "embedding": column}), file)
+
+
+def _write_csv(file: Path, array: np.ndarray, ids: np.ndarray) -> None:
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["id", *range(array.shape[1])])
+        for name, row in zip(ids.tolist(), array, strict=True):
+            table.writerow([name, *row.tolist()])
+
+
+def _write_npy(file: Path, array: np.ndarray, ids: np.ndarray) -> None:
+    np.save(file, array, allow_pickle=False)
 
 
 def _read(file: Path, *, dimensions: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -18,12 +19,14 @@ from torch_geometric.data import Data
 from sgcl import datasets, embeddings, report, runs, settings
 from sgcl.errors import InputError
 from sgcl.estimator import Estimator, estimator_for
-from sgcl.evaluation import PROTOCOLS, disparity, linear_probe, raw_features
+from sgcl.evaluation import PROTOCOLS, Disparity, disparity, raw_features
 from sgcl.graph import Graph
 from sgcl.progress import ProgressBar
+from sgcl.readers import read_graph
 
 _VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}  # as in the paper's tables
 _FLOORS = ("raw features", "untrained encoder")
+_NO_DISPARITY = Disparity(None, None, None, None, 0, 0, reason="nodes have several labels")
 _BESIDE = ("seed", "device")  # runs that differ in these alone share a row
 
 
@@ -36,13 +39,16 @@ def label(method: str, chosen: Mapping[str, Any]) -> str:
     return f"{method.upper()}-{_VARIANTS.get(name, name)}"
 
 
-def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: str, out: str | Path | None = None,
-              protocol: str | None = None, quiet: bool = False) -> dict[str, Any]:
+def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: str,
+              files: Mapping[str, Any] | None = None, out: str | Path | None = None, protocol: str | None = None,
+              quiet: bool = False) -> dict[str, Any]:
     """Train with the ``chosen`` settings (JSON form) and leave a run folder; gives its summary.
 
-    Bad input leaves no folder.
+    ``dataset`` is a name of the catalogue or, with the ``files`` that :func:`sgcl.readers.read_graph` was given, any
+    name for one's own graph. Bad input leaves no folder.
     """
-    protocol = datasets.DATASETS[dataset].protocol if protocol is None else protocol
+    if protocol is None:
+        protocol = (datasets.DATASETS[dataset].protocol if files is None else None) or "random"
     estimator = estimator_for(method)(**chosen)
     graph = Graph.from_data(data)  # first, so that what is wrong is told of the graph as it came
     restricted = PROTOCOLS[protocol].restrict(data)
@@ -52,7 +58,8 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
     name = label(method, resolved)
     start = time.perf_counter()
     with runs.create(out or _default_folder(method, resolved, dataset)) as folder:
-        write_run_config(folder, estimator, graph, dataset, protocol)
+        write_run_config(folder, estimator, graph, dataset=dataset, protocol=protocol,
+                         **({} if files is None else {"files": dict(files)}))
         with ProgressBar(f"{name} on {dataset}", quiet=quiet) as bar:
             estimator.fit(graph, callbacks=[bar, lambda epoch: runs.append(folder / "metrics.jsonl", epoch.record())])
         estimator.save_weights(folder)
@@ -75,10 +82,10 @@ def evaluate_runs(folders: Sequence[str | Path], *, protocol: str | None = None,
     """
     paths = [Path(folder) for folder in folders]
     configs = [_run_config(path) for path in paths]
-    if len({config["dataset"] for config in configs}) > 1:
+    if len({json.dumps([config["dataset"], config.get("files")]) for config in configs}) > 1:
         raise InputError("the runs are of different datasets: evaluate them one dataset at a time")
     names = [config["protocol"] if protocol is None else protocol for config in configs]
-    restricted = cache(lambda name: PROTOCOLS[name].restrict(datasets.load(configs[0]["dataset"], data_root)))
+    restricted = cache(lambda name: PROTOCOLS[name].restrict(load_graph(configs[0], data_root)))
     for path, config, name in zip(paths, configs, names, strict=True):
         if not np.array_equal(embeddings.load(path)[1], node_ids(restricted(name))):
             raise InputError(f"{path} was trained for protocol {config['protocol']!r}, whose nodes are not those of "
@@ -111,30 +118,46 @@ def floor_rows(estimator: Estimator, graph: Graph) -> dict[str, Tensor]:
 
 def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int,
           probe: str = "converged") -> dict[str, Any]:
-    """One embedding under one split: accuracies, disparity, and how they came about."""
+    """One embedding under one split: scores, disparity, and how they came about."""
+    metric = datasets.DATASETS[data.name].metric if data.get("name") in datasets.DATASETS else None
     start = time.perf_counter()
     split = PROTOCOLS[protocol].split(data, split_seed)
     if probe == "published":
         result = PROTOCOLS[protocol].published_probe(embedding, data.y, split, seed=split_seed)
     else:
-        result = linear_probe(embedding, data.y, split)
-    spread = disparity(embedding, graph.adj, data.y)
-    return {"protocol": protocol, "split_seed": split_seed, "probe": probe, "test": result.test,
-            "val": None if math.isnan(result.val) else result.val, "C": result.C, "step": result.step,
-            "disparity": spread.value, "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter,
+        result = PROTOCOLS[protocol].probe(embedding, data.y, split, seed=split_seed, metric=metric)
+    spread = disparity(embedding, graph.adj, data.y) if data.y.numel() == len(embedding) else _NO_DISPARITY
+    return {"protocol": protocol, "split_seed": split_seed, "probe": probe, "metric": result.metric,
+            "test": result.test, "val": None if math.isnan(result.val) else result.val,
+            "C": result.C, "step": result.step, "disparity": spread.value, "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter,
             "seconds": round(time.perf_counter() - start, 3)}
 
 
-def write_run_config(folder: Path, estimator: Estimator, graph: Graph, dataset: str, protocol: str) -> None:
+def load_graph(config: Mapping[str, Any], data_root: str | None = None) -> Data:
+    """The graph that a run's configuration names: of the catalogue, or of one's own files."""
+    if "files" in config:
+        return read_graph(**config["files"])
+    return datasets.load(config["dataset"], data_root)
+
+
+def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = None) -> dict[str, Any]:
+    """Embed the nodes of another graph with a run's model and write them under their ids."""
+    estimator = Estimator.load(folder, device=device)
+    embedding = estimator.transform(data)
+    embeddings.write(Path(out), embedding, node_ids(data))
+    return {"out": str(out), "nodes": len(embedding), "width": embedding.shape[1]}
+
+
+def write_run_config(folder: Path, estimator: Estimator, graph: Graph, **trained_on: Any) -> None:
     """``config.json`` of a run: the model's, and what it was trained on and with."""
-    runs.write_config(folder, {**estimator.config(graph.num_features), "dataset": dataset, "protocol": protocol,
-                               "nodes": graph.num_nodes, "edges": graph.num_edges, **runs.environment()})
+    runs.write_config(folder, {**estimator.config(graph.num_features), **trained_on, "nodes": graph.num_nodes,
+                               "edges": graph.num_edges, **runs.environment()})
 
 
 def node_ids(data: Data) -> np.ndarray:
-    """(N,) the ids under which embeddings are written: numbers in the dataset's own order."""
+    """(N,) the ids under which embeddings are written: the user's own, or numbers in the dataset's order."""
     ids: np.ndarray = data.n_id.numpy() if "n_id" in data else np.arange(data.num_nodes)
-    return ids
+    return data.ids[ids] if "ids" in data else ids
 
 
 def draw_if_possible(draw: partial[None]) -> None:

@@ -16,7 +16,7 @@ from sgcl.datasets import DATASETS, load
 from sgcl.methods import METHODS
 from sgcl.progress import ProgressBar
 
-COMMANDS = ("train", "evaluate", "datasets", "methods", "demo")
+COMMANDS = ("train", "evaluate", "embed", "datasets", "methods", "demo")
 QUICK = ("--hidden-channels", "8", "--epochs", "2")
 RUN = ["config.json", "curve.png", "embeddings.npy", "embeddings.parquet", "ids.npy", "metrics.jsonl",
        "weights.safetensors"]
@@ -264,7 +264,7 @@ def test_graphs_that_cannot_be_are_told_in_one_line(capsys, datasets, name, prot
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    ([], "what shall be trained on? give --dataset NAME"),
+    ([], "which graph? give either --dataset NAME"),
     (["--dataset", "corra"], "no dataset named 'corra'; did you mean 'cora'?"),
     (["--dataset", "../digits"], "no dataset named '../digits'"),
     (["sgclx", "--dataset", "digits"], "no method named 'sgclx'; did you mean 'sgcl'?"),
@@ -359,7 +359,7 @@ def test_evaluate_in_json(capsys, two_runs):
     assert {row["split_seed"] for row in rows} == {0, 1, 2}
     assert {row["seed"] for row in rows if row["name"] == "SGCL-T"} == {0, 1}
     assert [row["name"] for row in rows[:3]] == ["raw features"] * 3
-    keys = {"name", "run", "dataset", "seed", "protocol", "split_seed", "probe", "test", "val", "C", "step",
+    keys = {"name", "run", "dataset", "seed", "protocol", "split_seed", "probe", "metric", "test", "val", "C", "step",
             "disparity", "dirichlet_intra", "dirichlet_inter", "seconds"}
     assert all(set(row) == keys for row in rows)
 
@@ -389,14 +389,15 @@ def test_datasets(capsys):
     out = capsys.readouterr().out
     rows = rows_of(out)
     assert set(rows) == set(DATASETS)
-    assert rows["digits"] == ["1,797", "12,535", "64", "10", "random", "yes"]
+    assert rows["digits"] == ["1", "1,797", "12,535", "64", "10", "random", "yes"]
     assert main(["datasets", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in listed] == list(DATASETS)
     assert main(["datasets", "digits"]) == 0
     out = capsys.readouterr().out
-    assert list(rows_of(out)) == ["digits"]
     assert "UCI 1998" in out
+    assert rows_of(out)["measured components"] == ["1"]
+    assert rows_of(out)["measured edges"] == rows_of(out)["edges"] == ["12,535"]
 
 
 def test_methods(capsys):

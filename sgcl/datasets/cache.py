@@ -8,8 +8,8 @@ from pathlib import Path
 
 import torch
 import torch_geometric
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -19,7 +19,7 @@ from sgcl.sparse import CSR, SparseFeatures
 
 _FORMAT = 1
 _SPARSE_BELOW = 0.25  # features filled less than this are stored by rows
-_OTHERS = ("edge_index", "y", "train_mask", "val_mask", "test_mask")
+_OTHERS = ("edge_index", "y", "train_mask", "val_mask", "test_mask", "batch", "attributes", "node_species")
 
 
 def path_of(entry: Dataset) -> Path:
@@ -28,13 +28,16 @@ def path_of(entry: Dataset) -> Path:
     return _folder() / f"{entry.name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.safetensors"
 
 
-def read(entry: Dataset) -> Data | None:
-    """The cached dataset, or ``None`` where there is none that can be read."""
+def read(entry: Dataset, stamp: str | None = None) -> Data | None:
+    """The cached dataset, or ``None`` where there is none that can be read, or none with this stamp if one is given."""
     path = path_of(entry)
     if not path.is_file():
         return None
     try:
-        tensors = load_file(path)
+        with safe_open(path, framework="pt") as file:
+            if stamp is not None and (file.metadata() or {}).get("stamp") != stamp:
+                return None
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError):
         return None
     if "x" not in tensors:
@@ -43,7 +46,7 @@ def read(entry: Dataset) -> Data | None:
     return Data(x=tensors["x"], **{name: tensors[name] for name in _OTHERS if name in tensors})
 
 
-def write(entry: Dataset, data: Data) -> None:
+def write(entry: Dataset, data: Data, stamp: str = "") -> None:
     """Keep a dataset. The file appears whole or not at all, whoever else writes it at the same time."""
     path = path_of(entry)
     part = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
@@ -51,7 +54,7 @@ def write(entry: Dataset, data: Data) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            save_file(_features(data.x) | tensors, part)
+            save_file(_features(data.x) | tensors, part, metadata={"stamp": stamp})
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -5,16 +5,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch_geometric.data import Data
 
 from sgcl.datasets import cache, raw
+from sgcl.datasets.attachment import KARIMI, MIXHOP
 from sgcl.datasets.benchmarks import BENCHMARKS
+from sgcl.datasets.blockmodel import SBM
 from sgcl.datasets.digits import DIGITS
 from sgcl.datasets.entry import Dataset
 from sgcl.datasets.generated import GRID
+from sgcl.datasets.linkx import LINKX
+from sgcl.datasets.ogb import OGB
+from sgcl.datasets.statistics import count_edges
+from sgcl.datasets.tu import COLLECTIONS, split_collection
 from sgcl.errors import InputError, unknown_name
-from sgcl.sparse import CSR
 
 
 class _Catalogue(dict[str, Dataset]):
@@ -24,29 +28,57 @@ class _Catalogue(dict[str, Dataset]):
         raise unknown_name("dataset", name, self)
 
 
-DATASETS = _Catalogue({entry.name: entry for entry in (*BENCHMARKS, DIGITS, GRID)})
+DATASETS = _Catalogue({entry.name: entry for entry in (*BENCHMARKS, *OGB, *LINKX, *COLLECTIONS, DIGITS, GRID, SBM,
+                                                       KARIMI, MIXHOP)})
 
 
 def load(name: str, root: str | Path | None = None, *, download: bool = False) -> Data:
     """A dataset by name, as its files have it; ``data.name`` is the name.
 
-    Raw files are checked against their SHA256 before anything parses them, and what was parsed is kept in the cache
-    (``SGCL_CACHE``, or ``sgcl`` in the user's cache folder), so that the next call is quick. With a root, the files
-    below it are checked at every call; without one, the cache alone is enough.
+    Raw files that may be pickles are checked against their SHA256 before anything parses them, and what was parsed is
+    kept in the cache (``SGCL_CACHE``, or ``sgcl`` in the user's cache folder), so that the next call is quick. With a
+    root, the files below it are checked at every call; without one, the cache alone is enough.
 
     Args:
         name: one of ``DATASETS``.
-        root: the folder with the raw files, in PyG's layout; ``SGCL_DATA`` unless given. It is never written to.
+        root: the folder with the raw files, in the layout of PyG and OGB; ``SGCL_DATA`` unless given. It is never
+            written to.
         download: fetch the raw files where the root does not have them.
 
     Returns:
-        ``x`` (N, F), ``edge_index`` (2, E), and where the dataset has them ``y`` (N,), ``train_mask``, ``val_mask``
-        and ``test_mask``, (N,) for one split and (N, R) for R of them.
+        ``x`` (N, F), ``edge_index`` (2, E), and where the dataset has them ``y`` (N,), or (N, T) for T labels a node,
+        ``train_mask``, ``val_mask`` and ``test_mask``, (N,) for one split and (N, R) for R of them.
     """
     entry = DATASETS[name]
+    if entry.task == "graph":
+        raise InputError(f"{name} is a collection of {entry.graphs:,} graphs, not one graph: read it with "
+                         f"sgcl.datasets.load_collection({name!r})")
     data = _from_files(entry, _root(root), download) if entry.folder else entry.loader()
     data.name = name
     return data
+
+
+def load_collection(name: str, root: str | Path | None = None, *, attributes: bool = False,
+                    download: bool = False) -> list[Data]:
+    """The graphs of a collection by name, in the order of its files.
+
+    Args:
+        name: one of ``DATASETS`` whose ``task`` is ``"graph"``.
+        root: as in :func:`load`.
+        attributes: put the continuous node attributes in front of the other features, where there are any.
+        download: as in :func:`load`.
+
+    Returns:
+        ``x`` (n, F): one-hot node labels, else one-hot degrees, 0 to 64 and more; ``edge_index`` (2, e): both
+        directions; ``y`` (1,): the class of the graph.
+    """
+    entry = DATASETS[name]
+    if entry.task != "graph":
+        raise InputError(f"{name} is one graph, not a collection: read it with sgcl.datasets.load({name!r})")
+    data = _from_files(entry, _root(root), download)
+    if attributes and data.get("attributes") is None:
+        raise InputError(f"{name} has no node attributes: leave attributes=True out")
+    return split_collection(data, attributes=attributes)
 
 
 def available(name: str, root: str | Path | None = None) -> bool:
@@ -61,8 +93,10 @@ def available(name: str, root: str | Path | None = None) -> bool:
 def describe(name: str) -> dict[str, Any]:
     """What is known of a dataset without reading it, as JSON."""
     entry = DATASETS[name]
-    known = ("name", "title", "citation", "protocol", "nodes", "edges", "features", "classes", "folder")
-    return {**{key: getattr(entry, key) for key in known}, "files": list(entry.checksums)}
+    known = ("name", "title", "citation", "licence", "task", "protocol", "metric", "graphs", "nodes", "edges",
+             "features", "classes", "folder")
+    return {**{key: getattr(entry, key) for key in known}, "published": dict(entry.published),
+            "files": list(entry.files)}
 
 
 def _root(root: str | Path | None) -> Path | None:
@@ -71,6 +105,10 @@ def _root(root: str | Path | None) -> Path | None:
 
 
 def _from_files(entry: Dataset, root: Path | None, download: bool) -> Data:
+    return (_from_plain_files if entry.plain else _from_verified_files)(entry, root, download)
+
+
+def _from_verified_files(entry: Dataset, root: Path | None, download: bool) -> Data:
     contents = None
     if root is not None and (raw.present(entry, root) or not download):
         contents = raw.read(entry, root)
@@ -90,18 +128,51 @@ def _parse(entry: Dataset, contents: dict[str, bytes]) -> Data:
         folder.mkdir(parents=True)
         for name, content in contents.items():
             (folder / name).write_bytes(content)
-        data = entry.loader(Path(scratch))
-    found = _statistics(data)
-    expected = (entry.nodes, entry.edges, entry.features, entry.classes)
-    if found != expected:
-        raise InputError(f"{entry.name}: this version of torch_geometric reads {found} nodes, edges, features and "
-                         f"classes from the raw files, expected {expected}: results would not be comparable")
+        return _checked(entry, entry.loader(Path(scratch)))
+
+
+def _from_plain_files(entry: Dataset, root: Path | None, download: bool) -> Data:
+    """Read the files where they are, block by block: some are too large to be copied."""
+    here = root if root is not None and raw.present(entry, root) else None
+    if root is not None and here is None and not download:
+        raw.require(entry, root)
+    stamp = None if here is None else raw.stamp(entry, here)
+    data = cache.read(entry, stamp)
+    if data is not None:
+        return data
+    if here is not None:
+        data = _checked(entry, entry.loader(here))
+    elif download:
+        with tempfile.TemporaryDirectory(prefix="sgcl-") as scratch:
+            raw.fetch(entry, Path(scratch))
+            data = _checked(entry, entry.loader(Path(scratch)))
+    else:
+        raise raw.missing(entry)
+    cache.write(entry, data, stamp or "")
     return data
 
 
-def _statistics(data: Data) -> tuple[int, int, int, int]:
-    """Nodes, undirected edges without loops, features, classes."""
-    num_nodes, num_features = data.x.shape
-    row, col = data.edge_index[:, data.edge_index[0] != data.edge_index[1]]
-    edges = CSR.from_coo(torch.minimum(row, col), torch.maximum(row, col), shape=(num_nodes, num_nodes)).nnz
-    return num_nodes, edges, num_features, 0 if data.y is None else int(data.y.max()) + 1
+def _checked(entry: Dataset, data: Data) -> Data:
+    """``data``, if its numbers are the expected ones."""
+    edges = data.edge_index.size(1) if entry.listed else count_edges(data)
+    found: tuple[int, ...] = (data.x.size(0), edges, data.x.size(1), _num_classes(data))
+    expected: tuple[int, ...] = (entry.nodes, entry.edges, entry.features, entry.classes)
+    what = "nodes, edges, features and classes"
+    if entry.task == "graph":
+        found, expected, what = (*found, len(data.y)), (*expected, entry.graphs), f"{what}, and graphs"
+    if entry.split is not None:
+        sizes = tuple(int(data[name].sum()) for name in ("train_mask", "val_mask", "test_mask"))
+        found, expected, what = (*found, *sizes), (*expected, *entry.split), f"{what}, and train, val and test nodes"
+    if found == expected:
+        return data
+    if entry.plain:
+        raise InputError(f"{entry.name}: the raw files hold {found} {what}, the published ones {expected}: results "
+                         "would not be comparable")
+    raise InputError(f"{entry.name}: this version of torch_geometric reads {found} {what} from the raw files, "
+                     f"expected {expected}: results would not be comparable")
+
+
+def _num_classes(data: Data) -> int:
+    if data.y is None:
+        return 0
+    return int(data.y.size(1)) if data.y.dim() == 2 else int(data.y.max()) + 1

@@ -38,4 +38,5 @@ def digits(k: int = 10, metric: str = "cosine") -> Data:
 
 DIGITS = Dataset("digits", "Digits, 10 nearest neighbours",
                  "Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI 1998", "random",
-                 nodes=1797, edges=12535, features=64, classes=10, loader=digits)
+                 nodes=1797, edges=12535, features=64, classes=10, loader=digits,
+                 licence="CC BY 4.0, as stated by UCI; comes with scikit-learn")

@@ -24,4 +24,4 @@ def grid(n: int = 15) -> Data:
 
 
 GRID = Dataset("grid", "Grid of 15 x 15 nodes", "made by a rule", "random", nodes=225, edges=420, features=2, classes=0,
-               loader=grid)
+               loader=grid, licence="made by a rule")

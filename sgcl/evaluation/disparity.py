@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sgcl.errors import InputError
+from sgcl.evaluation.embedding import checked_embedding
 from sgcl.evaluation.labels import checked_labels
 from sgcl.sparse import CSR, sddmm
 
@@ -76,12 +77,8 @@ def dirichlet_energy(embedding: Tensor, adj: CSR) -> float:
 
 
 def _checked(owner: str, embedding: Tensor) -> Tensor:
-    if embedding.dim() != 2 or not embedding.is_floating_point():
-        raise InputError(f"{owner}: the embedding is {embedding.dtype} of shape {tuple(embedding.shape)}, expected "
-                         "floats (N, D)")
-    if not bool(torch.isfinite(embedding).all()):
-        raise InputError(f"{owner}: the embedding holds NaN or infinite values: the training diverged")
-    return embedding.detach() if embedding.dtype == torch.float64 else embedding.detach().float()
+    embedding = checked_embedding(owner, embedding)
+    return embedding if embedding.dtype == torch.float64 else embedding.float()
 
 
 def _undirected(edges: Tensor | CSR, num_nodes: int) -> CSR:

@@ -1,4 +1,4 @@
-"""Labels as the evaluation wants them: one integer a node, -1 where the label is not known."""
+"""Labels as the evaluation wants them: one integer a node, or a 0 or 1 for each task; -1 where it is not known."""
 
 from typing import Any
 
@@ -21,3 +21,20 @@ def checked_labels(owner: str, y: Any, num_nodes: int) -> Tensor:
     if num_nodes and int(labels.min()) < -1:
         raise InputError(f"{owner}: label {int(labels.min())} found; classes count from 0, and -1 stands for no label")
     return labels
+
+
+def has_tasks(y: Any) -> bool:
+    """Whether labels are of several tasks: (N, T) with T > 1."""
+    return isinstance(y, Tensor) and y.dim() == 2 and y.size(1) > 1
+
+
+def checked_tasks(owner: str, y: Tensor, num_nodes: int) -> Tensor:
+    """(N, T) int8 of 0, 1 and -1, from 0 and 1 of any kind; -1 and NaN stand for no label."""
+    if len(y) != num_nodes:
+        raise InputError(f"{owner}: labels have shape {tuple(y.shape)}, expected a row for each of the {num_nodes} "
+                         "nodes")
+    tasks = torch.nan_to_num(y, nan=-1.0) if y.is_floating_point() else y
+    if not bool(((tasks == 0) | (tasks == 1) | (tasks == -1)).all()):
+        raise InputError(f"{owner}: labels (N, {y.size(1)}) of several tasks must be 0 or 1, and -1 or NaN for no "
+                         "label")
+    return tasks.to(torch.int8)

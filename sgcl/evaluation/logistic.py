@@ -1,4 +1,4 @@
-"""Multinomial logistic regression with an L2 penalty, to convergence, along a path of penalties."""
+"""Logistic regression with an L2 penalty, to convergence, along a path of penalties: multinomial, or task by task."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.optimize
+import scipy.special
 
 Array = np.ndarray[Any, Any]
 
@@ -36,6 +37,38 @@ class Logistic:
         """(n,) labels for (n, D) rows."""
         chosen: Array = self.classes[(x @ self.weight + self.bias).argmax(1)]
         return chosen
+
+    def scores(self, x: Array) -> Array:
+        """(n,) log-odds of the second of two classes, for (n, D) rows."""
+        both = x @ self.weight + self.bias
+        odds: Array = both[:, 1] - both[:, 0]
+        return odds
+
+
+@dataclass(frozen=True)
+class TaskLogistic:
+    """One model for each of T tasks, all with the same penalty: task t has the log-odds <w_t, x> + b_t.
+
+    Args:
+        weight: (D, T).
+        bias: (T,).
+        C: the inverse strength of the penalty.
+        converged: whether the fits reached their tolerance.
+    """
+
+    weight: Array
+    bias: Array
+    C: float
+    converged: bool
+
+    def predict(self, x: Array) -> Array:
+        """(n, T) 0 or 1 for (n, D) rows."""
+        return (self.scores(x) > 0).astype(np.int64)
+
+    def scores(self, x: Array) -> Array:
+        """(n, T) log-odds for (n, D) rows."""
+        odds: Array = x @ self.weight + self.bias
+        return odds
 
 
 def logistic_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[Logistic]:
@@ -70,6 +103,42 @@ def logistic_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[Lo
         yield Logistic(classes, outer, bias - centre @ outer, float(strength), bool(found.success))
 
 
+def task_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[TaskLogistic]:
+    """The minimiser of ½||w_t||² + C Σ_i log(1 + exp(-s_it (<w_t, x_i> + b_t))) for each task t, for each C in turn.
+
+    s_it is 1 or -1 for a label of 1 or 0; nodes without a label (-1) are left out of the sum. It is scikit-learn's
+    ``LogisticRegression`` for each task, all of them found at once, the way :func:`logistic_path` does. A task whose
+    labels are all the same gets the weight 0.
+
+    Args:
+        x: (n, D) float64 rows.
+        y: (n, T) labels, 0, 1 or -1.
+        strengths: values of C; ascending ones are quickest.
+    """
+    known = y >= 0
+    ones, count = (y == 1).sum(0), known.sum(0)                            # (T,)
+    both = (ones > 0) & (ones < count)
+    rate = ones[both] / count[both]
+    sign = np.where(known[:, both], np.where(y[:, both] == 1, 1.0, -1.0), 0.0)                 # (n, T)
+    centre = x.mean(0)
+    z, basis, moment = _rotate(x - centre)                                 # (n, R), (D, R), (R,)
+    curvature = rate * (1 - rate) * count[both] / len(x)                   # (T,)
+    start = np.zeros((z.shape[1] + 1, int(both.sum())))
+    start[-1] = np.log(rate / (1 - rate))
+    for strength in strengths:
+        penalty = 1 / (len(x) * strength)
+        scale = 1 / np.sqrt(np.vstack([np.outer(moment, curvature) + penalty, curvature]))     # (R + 1, T)
+        found = scipy.optimize.minimize(_task_loss, (start / scale).ravel(), (z, sign, scale, penalty),
+                                        method="L-BFGS-B", jac=True,
+                                        options={"gtol": _TOLERANCE, "ftol": 0.0, "maxiter": _MAX_STEPS,
+                                                 "maxfun": 2 * _MAX_STEPS})
+        start = found.x.reshape(start.shape) * scale
+        weight, bias = np.zeros((x.shape[1], y.shape[1])), np.where(ones > 0, 1.0, -1.0)
+        weight[:, both] = basis @ start[:-1]
+        bias[both] = start[-1] - centre @ weight[:, both]
+        yield TaskLogistic(weight, bias, float(strength), bool(found.success))
+
+
 def _rotate(x: Array) -> tuple[Array, Array, Array]:
     """Rows in an orthonormal basis of their span that makes the columns uncorrelated; the basis; the second moments."""
     span = np.linalg.qr(x.T)[0] if len(x) < x.shape[1] else None           # (D, n)
@@ -92,4 +161,15 @@ def _loss(scaled: Array, z: Array, target: Array, scale: Array, penalty: float) 
     probability[each, target] -= 1
     probability /= len(z)
     gradient = np.vstack([z.T @ probability + penalty * weight, probability.sum(0)])
+    return float(value), (gradient * scale).ravel()
+
+
+def _task_loss(scaled: Array, z: Array, sign: Array, scale: Array, penalty: float) -> tuple[float, Array]:
+    """The sum over tasks of the mean loss plus penalty / 2 ||w||², and its gradient, as :func:`_loss` has them."""
+    parameters = scaled.reshape(scale.shape) * scale
+    weight = parameters[:-1]
+    margin = sign * (z @ weight + parameters[-1])                          # (n, T)
+    value = (np.abs(sign) * np.logaddexp(0, -margin)).sum() / len(z) + penalty / 2 * np.square(weight).sum()
+    pull = sign * scipy.special.expit(-margin) / -len(z)                   # (n, T)
+    gradient = np.vstack([z.T @ pull + penalty * weight, pull.sum(0)])
     return float(value), (gradient * scale).ravel()

@@ -4,45 +4,35 @@ The encoder is trained without labels on the whole restricted graph, test nodes 
 Numbers made under two protocols do not belong in one table. Unlabelled nodes (label -1) are in no set.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse
-import torch
+import scipy.sparse.csgraph
 from torch import Tensor
 from torch_geometric.data import Data
 
 from sgcl.errors import InputError, unknown_name
-from sgcl.evaluation.labels import checked_labels
+from sgcl.evaluation.folds import cross_validated_probe
+from sgcl.evaluation.graphs import Tu
 from sgcl.evaluation.probe import ProbeResult
+from sgcl.evaluation.protocol import (
+    Protocol,
+    ascending_split,
+    check_graph,
+    graph_labels,
+    random_state,
+    shipped_masks,
+    split_of_masks,
+)
 from sgcl.evaluation.published import published_probe
 from sgcl.evaluation.splits import Split
 from sgcl.graph import largest_component
 
 _DEVELOPMENT_SEED = 1684992425                 # the one published with the protocol
 _DEVELOPMENT_SIZE = {"coauthor-cs": 5000}      # by data.name; 1500 for all others
-
-
-class Protocol(ABC):
-    """A way to split a graph's nodes. ``steps`` and ``every`` are those of its papers' probe."""
-
-    name: ClassVar[str]
-    steps: ClassVar[int] = 5000
-    every: ClassVar[int | None] = 20
-
-    def restrict(self, data: Data) -> Data:
-        """The graph to train on and to split; ``data`` itself unless the protocol says otherwise."""
-        return data
-
-    @abstractmethod
-    def split(self, data: Data, seed: int) -> Split:
-        """The sets of one run, ascending, a pure function of the restricted graph and the seed."""
-
-    def published_probe(self, embedding: Tensor, y: Tensor, split: Split, *, seed: int) -> ProbeResult:
-        """The probe of the protocol's papers; see :func:`sgcl.evaluation.published_probe`."""
-        return published_probe(embedding, y, split, steps=self.steps, every=self.every, seed=seed)
+_LINKX_SPLITS = 5
 
 
 @dataclass(frozen=True)
@@ -54,10 +44,10 @@ class Public(Protocol):
     every: ClassVar[int | None] = None
 
     def split(self, data: Data, seed: int) -> Split:
-        masks = _masks(self.name, data)
-        if masks[0].dim() != 1:
-            raise InputError(f"public: the graph has {masks[0].size(1)} splits, not one: use the protocol 'fixed'")
-        return _from_masks(self.name, data, *masks)
+        mask, _, _ = shipped_masks(self.name, data)
+        if mask.dim() != 1:
+            raise InputError(f"public: the graph has {mask.size(1)} splits, not one: use the protocol 'fixed'")
+        return split_of_masks(self.name, data)
 
 
 @dataclass(frozen=True)
@@ -67,14 +57,14 @@ class Random(Protocol):
     name: ClassVar[str] = "random"
 
     def split(self, data: Data, seed: int) -> Split:
-        y = checked_labels(self.name, data.y, data.num_nodes)
+        y = graph_labels(self.name, data)
         labelled = (y >= 0).nonzero().view(-1).numpy()
         count = len(labelled)
         if count < 10:
             raise InputError(f"random: 10/10/80 of {count} labelled nodes leaves a set empty: at least 10 are needed")
-        order = _random_state(seed).permutation(labelled)
+        order = random_state(seed).permutation(labelled)
         train, test = count // 10, count * 8 // 10
-        return _split(order[:train], order[train:count - test], order[count - test:])
+        return ascending_split(order[:train], order[train:count - test], order[count - test:])
 
 
 @dataclass(frozen=True)
@@ -96,34 +86,52 @@ class Development(Protocol):
 
     def __post_init__(self) -> None:
         if self.size is not None and self.size < 1:
-            raise InputError(f"development: size is {self.size}, expected at least 1 node")
+            raise InputError(f"{self.name}: size is {self.size}, expected at least 1 node")
         if self.per_class < 1:
-            raise InputError(f"development: per_class is {self.per_class}, expected at least 1 node")
+            raise InputError(f"{self.name}: per_class is {self.per_class}, expected at least 1 node")
 
     def restrict(self, data: Data) -> Data:
-        return largest_component(data)
+        return largest_component(check_graph(self.name, data))
 
     def split(self, data: Data, seed: int) -> Split:
-        y = checked_labels(self.name, data.y, data.num_nodes)
+        y = graph_labels(self.name, data)
         if not _is_connected(data):
-            raise InputError("development: the graph has more than one component: split what restrict(data) returns")
+            raise InputError(f"{self.name}: the graph has more than one component: split what restrict(data) returns")
         labelled = (y >= 0).nonzero().view(-1).numpy()
         size = self.size or _DEVELOPMENT_SIZE.get(data.get("name"), 1500)
         if len(labelled) <= size:
-            raise InputError(f"development: the largest component has {len(labelled)} labelled nodes, but {size} are "
+            raise InputError(f"{self.name}: the largest component has {len(labelled)} labelled nodes, but {size} are "
                              "for development and the rest for testing: use the protocol 'random'")
-        drawn = np.random.RandomState(_DEVELOPMENT_SEED).choice(len(labelled), size, replace=False)
+        drawn = random_state(self._development_seed(seed)).choice(len(labelled), size, replace=False)
         development = labelled[drawn]
         y_development = y.numpy()[development]
-        random, train = _random_state(seed), []
+        random, train = random_state(seed), []
         for label in range(int(y.max()) + 1):
             members = development[y_development == label]
             if len(members) < self.per_class:
-                raise InputError(f"development: class {label} has {len(members)} of the {size} development nodes, but "
+                raise InputError(f"{self.name}: class {label} has {len(members)} of the {size} development nodes, but "
                                  f"{self.per_class} are for training: use the protocol 'random'")
             train.append(random.choice(members, self.per_class, replace=False))
         chosen = np.concatenate(train)
-        return _split(chosen, np.setdiff1d(development, chosen), np.setdiff1d(labelled, development))
+        return ascending_split(chosen, np.setdiff1d(development, chosen), np.setdiff1d(labelled, development))
+
+    def _development_seed(self, seed: int) -> int:
+        return _DEVELOPMENT_SEED
+
+
+@dataclass(frozen=True)
+class Redrawn(Development):
+    """As ``development``, but each seed draws the development nodes too, so that the test nodes change with it.
+
+    The SGCL repository splits in this way, with the one seed 12345 (and its training nodes with replacement). Over
+    several seeds the luck of one test set evens out; settings that were chosen on the labels of other seeds have then
+    seen some of the test nodes.
+    """
+
+    name: ClassVar[str] = "redrawn"
+
+    def _development_seed(self, seed: int) -> int:
+        return seed
 
 
 @dataclass(frozen=True)
@@ -133,12 +141,82 @@ class Fixed(Protocol):
     name: ClassVar[str] = "fixed"
 
     def split(self, data: Data, seed: int) -> Split:
-        masks = _masks(self.name, data)
-        if masks[0].dim() != 2:
+        mask, _, _ = shipped_masks(self.name, data)
+        if mask.dim() != 2:
             raise InputError("fixed: the graph has a single split: use the protocol 'public'")
-        _random_state(seed)
-        train, val, test = (mask[:, seed % mask.size(1)] for mask in masks)
-        return _from_masks(self.name, data, train, val, test)
+        random_state(seed)
+        return split_of_masks(self.name, data, seed % mask.size(1))
+
+
+@dataclass(frozen=True)
+class Grace(Protocol):
+    """10 % train, rounded down, and the rest test: drawn anew for each seed. No validation nodes.
+
+    The strength of the one-vs-rest probe is chosen by five folds of the training nodes, whichever probe is asked for.
+    Zhu et al., Deep Graph Contrastive Representation Learning, 2020.
+    """
+
+    name: ClassVar[str] = "grace"
+
+    def split(self, data: Data, seed: int) -> Split:
+        labelled = (graph_labels(self.name, data) >= 0).nonzero().view(-1).numpy()
+        train = len(labelled) // 10
+        if train < 5:
+            raise InputError(f"grace: 10 % of {len(labelled)} labelled nodes are {train}: at least 5 are needed, one "
+                             "for each fold")
+        order = random_state(seed).permutation(labelled)
+        return ascending_split(order[:train], order[:0], order[train:])
+
+    def probe(self, embedding: Tensor, y: Tensor, split: Split, *, seed: int = 0,
+              metric: str | None = None) -> ProbeResult:
+        return cross_validated_probe(embedding, y, split, seed=seed, metric=metric or "micro-f1")
+
+    def published_probe(self, embedding: Tensor, y: Tensor, split: Split, *, seed: int) -> ProbeResult:
+        return self.probe(embedding, y, split, seed=seed)
+
+
+@dataclass(frozen=True)
+class Ogb(Protocol):
+    """The one split of an OGB graph, by time, sales rank or species. The same for every seed.
+
+    Labels (N, T) of several tasks are scored by the mean ROC-AUC, never by hard labels. The published probe is BGRL's:
+    100 steps of AdamW on normalised rows, the decay chosen on validation.
+    """
+
+    name: ClassVar[str] = "ogb"
+    steps: ClassVar[int] = 100
+    every: ClassVar[int | None] = None
+
+    def split(self, data: Data, seed: int) -> Split:
+        mask, _, _ = shipped_masks(self.name, data)
+        if mask.dim() != 1:
+            raise InputError(f"ogb: the graph has {mask.size(1)} splits, not one: use the protocol 'fixed'")
+        return split_of_masks(self.name, data)
+
+    def published_probe(self, embedding: Tensor, y: Tensor, split: Split, *, seed: int) -> ProbeResult:
+        return published_probe(embedding, y, split, steps=self.steps, every=self.every, seed=seed, normalise=True,
+                               decays=[2.0**power for power in range(-10, 9, 2)])
+
+
+@dataclass(frozen=True)
+class Linkx(Protocol):
+    """50 % train and 25 % validation, both rounded down, and the rest test: five fixed draws from the labelled nodes.
+
+    Run i takes draw i, beginning again after the fifth. The draws are this library's own: those of Lim et al., Large
+    Scale Learning on Non-Homophilous Graphs, NeurIPS 2021, are pickles without a known checksum.
+    """
+
+    name: ClassVar[str] = "linkx"
+
+    def split(self, data: Data, seed: int) -> Split:
+        labelled = (graph_labels(self.name, data) >= 0).nonzero().view(-1).numpy()
+        count = len(labelled)
+        if count < 4:
+            raise InputError(f"linkx: 50/25/25 of {count} labelled nodes leaves a set empty: at least 4 are needed")
+        random_state(seed)
+        order = random_state(seed % _LINKX_SPLITS).permutation(labelled)
+        return ascending_split(order[:count // 2], order[count // 2:count // 2 + count // 4],
+                               order[count // 2 + count // 4:])
 
 
 class _Protocols(dict[str, Protocol]):
@@ -148,37 +226,8 @@ class _Protocols(dict[str, Protocol]):
         raise unknown_name("protocol", name, self)
 
 
-PROTOCOLS = _Protocols({protocol.name: protocol for protocol in (Public(), Random(), Development(), Fixed())})
-
-
-def _masks(owner: str, data: Data) -> tuple[Tensor, Tensor, Tensor]:
-    masks = []
-    for name in ("train_mask", "val_mask", "test_mask"):
-        mask = data.get(name)
-        if mask is None:
-            raise InputError(f"{owner}: the graph has no {name}: set it, or use the protocol 'random'")
-        if mask.dtype != torch.bool or mask.dim() not in (1, 2) or mask.size(0) != data.num_nodes or mask.numel() == 0:
-            raise InputError(f"{owner}: {name} is {mask.dtype} of shape {tuple(mask.shape)}, expected booleans (N,) or "
-                             f"(N, R) for N = {data.num_nodes}")
-        masks.append(mask)
-    if len({mask.shape for mask in masks}) > 1:
-        raise InputError(f"{owner}: train_mask, val_mask and test_mask differ in shape: one entry a node and split")
-    return masks[0], masks[1], masks[2]
-
-
-def _from_masks(owner: str, data: Data, train: Tensor, val: Tensor, test: Tensor) -> Split:
-    labelled = checked_labels(owner, data.y, data.num_nodes) >= 0
-    return Split(*((mask & labelled).nonzero().view(-1) for mask in (train, val, test)))
-
-
-def _split(train: np.ndarray, val: np.ndarray, test: np.ndarray) -> Split:
-    return Split(*(torch.from_numpy(np.sort(nodes)).long() for nodes in (train, val, test)))
-
-
-def _random_state(seed: int) -> np.random.RandomState:
-    if not 0 <= seed < 2**32:
-        raise InputError(f"seed {seed} is out of range: seeds are integers from 0 to 2^32 - 1")
-    return np.random.RandomState(seed)
+PROTOCOLS = _Protocols({protocol.name: protocol for protocol in (Public(), Random(), Development(), Redrawn(), Fixed(),
+                                                                   Grace(), Ogb(), Linkx(), Tu())})
 
 
 def _is_connected(data: Data) -> bool:

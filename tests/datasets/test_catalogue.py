@@ -1,13 +1,17 @@
 import dataclasses
 import json
 import threading
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+from torch_geometric.data import Data
 
-from sgcl.datasets import DATASETS, available, describe, load
+from sgcl.datasets import DATASETS, available, describe, load, load_collection
 from sgcl.errors import InputError
+
+FILES = {"edges.txt": b"0 1\n1 2\n1 0\n", "labels.txt": b"0 1 1\n"}
 
 
 def listing(folder):
@@ -15,8 +19,11 @@ def listing(folder):
 
 
 def test_every_promised_dataset_is_there():
-    assert set(DATASETS) == {"cora", "citeseer", "pubmed", "computers", "photo", "coauthor-cs", "chameleon", "actor",
-                             "cornell", "texas", "wisconsin", "digits", "grid"}
+    assert set(DATASETS) == {"cora", "citeseer", "pubmed", "computers", "photo", "coauthor-cs", "coauthor-physics",
+                             "ogbn-arxiv", "ogbn-products", "ogbn-proteins", "chameleon", "actor", "cornell", "texas",
+                             "wisconsin", "genius", "twitch-gamers", *(f"homophily-0.{tenth}" for tenth in range(10)),
+                             "mutag", "ptc-mr", "imdb-binary", "proteins", "enzymes", "digits", "grid", "sbm",
+                             "karimi", "mixhop"}
     assert all(name == entry.name for name, entry in DATASETS.items())
 
 
@@ -144,7 +151,7 @@ def test_generated_datasets_need_no_files():
     assert load("grid").name == "grid"
 
 
-@pytest.mark.parametrize("name", ["digits", "grid"])
+@pytest.mark.parametrize("name", ["digits", "grid", "sbm", "karimi", "mixhop"])
 def test_generated_datasets_have_the_listed_numbers(name):
     data, entry = load(name), DATASETS[name]
     assert (data.num_nodes, data.num_edges, data.num_features) == (entry.nodes, 2 * entry.edges, entry.features)
@@ -157,3 +164,100 @@ def test_a_description_is_json():
     assert describe("cora")["nodes"] == 2708
     assert "ind.cora.graph" in describe("cora")["files"]
     assert describe("grid")["files"] == []
+    assert describe("cora")["published"]["diameter"] == 19
+    assert describe("ogbn-proteins")["metric"] == "roc-auc"
+    assert "raw/edge.csv.gz" in describe("ogbn-products")["files"]
+
+
+def test_a_collection_is_not_a_graph():
+    with pytest.raises(InputError, match=r"mutag is a collection of 188 graphs, not one graph: read it with "
+                                         r"sgcl.datasets.load_collection\('mutag'\)"):
+        load("mutag")
+    with pytest.raises(InputError, match=r"cora is one graph, not a collection: read it with sgcl.datasets.load"):
+        load_collection("cora")
+
+
+@pytest.fixture
+def plain(tiny, monkeypatch):
+    """The tiny dataset with files that have no checksum. Its loader writes nothing."""
+    def parse(root):
+        tiny.calls += 1
+        numbers = [int(word) for word in (root / "Tiny/raw/edges.txt").read_text().split()]
+        labels = [int(word) for word in (root / "Tiny/raw/labels.txt").read_text().split()]
+        return Data(x=torch.ones(3, 4), edge_index=torch.tensor(numbers).view(-1, 2).T, y=torch.tensor(labels))
+
+    entry = dataclasses.replace(tiny.entry, plain=("edges.txt", "labels.txt"), loader=parse)
+    monkeypatch.setitem(DATASETS, "tiny", entry)
+    tiny.entry = entry
+    return tiny
+
+
+def test_plain_files_are_read_in_place_and_cached(plain):
+    assert plain.entry.checksums == {}
+    plain.put_files()
+    before = listing(plain.root)
+    first, second = load("tiny", plain.root), load("tiny", plain.root)
+    assert plain.calls == 1
+    assert torch.equal(first.edge_index, second.edge_index)
+    assert listing(plain.root) == before
+    assert load("tiny").num_nodes == 3
+    assert plain.calls == 1
+
+
+def test_changed_plain_files_are_read_again(plain):
+    plain.put_files()
+    load("tiny", plain.root)
+    (plain.folder / "labels.txt").write_bytes(b"0 1 0 \n")
+    assert load("tiny", plain.root).y.tolist() == [0, 1, 0]
+    assert plain.calls == 2
+
+
+def test_missing_plain_files_are_named(plain):
+    assert not available("tiny", plain.root)
+    with pytest.raises(InputError, match=r"tiny: no edges\.txt, labels\.txt in .*Tiny/raw: put the raw files there"):
+        load("tiny", plain.root)
+    with pytest.raises(InputError, match=r"tiny: no raw files: put edges\.txt, labels\.txt into Tiny/raw below"):
+        load("tiny")
+
+
+def test_plain_files_with_other_numbers_are_refused(plain, own_cache):
+    plain.put_files()
+    (plain.folder / "edges.txt").write_bytes(b"0 1\n")
+    with pytest.raises(InputError, match=r"tiny: the raw files hold \(3, 1, 4, 2\) nodes, edges, features and classes, "
+                                         r"the published ones \(3, 2, 4, 2\): results would not be comparable"):
+        load("tiny", plain.root)
+    assert not own_cache.exists()
+
+
+def test_plain_files_are_downloaded_one_by_one_or_in_an_archive(plain, tmp_path, monkeypatch):
+    source = tmp_path / "published"
+    source.mkdir()
+    with zipfile.ZipFile(source / "all.zip", "w") as archive:
+        for name, content in FILES.items():
+            (source / name).write_bytes(content)
+            archive.writestr(f"inside/{name}", content)
+        archive.writestr("../outside.txt", "no")
+    for change in ({"address": lambda name: (source / name).as_uri()},
+                   {"archive": ((source / "all.zip").as_uri(), "inside")}):
+        monkeypatch.setenv("SGCL_CACHE", str(tmp_path / next(iter(change))))
+        monkeypatch.setitem(DATASETS, "tiny", dataclasses.replace(plain.entry, **change))
+        assert load("tiny", download=True).y.tolist() == [0, 1, 1]
+    monkeypatch.setenv("SGCL_CACHE", str(tmp_path / "third"))
+    monkeypatch.setitem(DATASETS, "tiny", plain.entry)
+    with pytest.raises(InputError, match="tiny: no raw files"):
+        load("tiny", download=True)
+
+
+@pytest.mark.parametrize(("archive", "message"), [
+    (("gone.zip", "inside"), r"tiny: cannot download file:.*gone.zip: "),
+    (("all.zip", "elsewhere"), r"tiny: file:.*all.zip is not the archive expected: .*elsewhere/edges.txt"),
+    (("text.zip", "inside"), r"tiny: file:.*text.zip is not the archive expected: File is not a zip file")])
+def test_an_archive_that_is_another_is_told(plain, tmp_path, monkeypatch, archive, message):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as made:
+        made.writestr("inside/edges.txt", "0 1")
+    (tmp_path / "text.zip").write_text("no archive")
+    entry = dataclasses.replace(plain.entry, archive=((tmp_path / archive[0]).as_uri(), archive[1]))
+    monkeypatch.setitem(DATASETS, "tiny", entry)
+    with pytest.raises(InputError, match=message):
+        load("tiny", download=True)
+    assert plain.calls == 0

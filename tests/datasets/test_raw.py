@@ -41,7 +41,8 @@ def test_a_wrong_download_is_never_parsed(published, tiny):
 
 def test_an_address_without_an_answer_is_named(published):
     (published / "labels.txt").unlink()
-    with pytest.raises(InputError, match=r"tiny: cannot download file:.*/labels\.txt: "):
+    with pytest.raises(InputError, match=r"tiny: cannot download file:.*/labels\.txt: .*; or put edges\.txt, "
+                                         r"labels\.txt into Tiny/raw below a folder, and set SGCL_DATA"):
         load("tiny", download=True)
 
 

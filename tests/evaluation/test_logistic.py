@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from sgcl.evaluation import logistic
-from sgcl.evaluation.logistic import logistic_path
+from sgcl.evaluation.logistic import logistic_path, task_path
 
 STRENGTHS = [2.0**-6, 0.25, 1.0, 32.0]
 
@@ -90,3 +90,41 @@ def test_rows_that_are_all_alike_do_no_harm(x):
         assert np.isfinite(model.weight).all()
         assert np.isfinite(model.bias).all()
     assert model.predict(np.zeros((1, x.shape[1]))).tolist() == [1]  # the larger class
+
+
+@settings(max_examples=15)
+@given(n=st.integers(8, 40), width=st.integers(1, 30), tasks=st.integers(1, 4), unknown=st.booleans(),
+       seed=st.integers(0, 1000))
+def test_tasks_are_scikit_learns_one_by_one(n, width, tasks, unknown, seed):
+    x, _ = some_rows(n, width, 2, seed)
+    random = np.random.RandomState(seed)
+    y = (x[:, :1] + random.randn(n, tasks) > 1).astype(int)
+    y[0], y[1] = 0, 1
+    if unknown:
+        y[2:][random.rand(n - 2, tasks) < 0.3] = -1
+    for strength, model in zip(STRENGTHS, task_path(x, y, STRENGTHS), strict=True):
+        assert model.converged
+        assert strength == model.C
+        for task in range(tasks):
+            known = y[:, task] >= 0
+            twin = LogisticRegression(C=strength, tol=1e-7, max_iter=10_000).fit(x[known], y[known, task])
+            np.testing.assert_allclose(model.weight[:, task], twin.coef_[0], atol=5e-3 * np.abs(twin.coef_).max())
+            np.testing.assert_allclose(model.scores(x)[:, task], twin.decision_function(x), atol=0.05)
+        assert (model.predict(x) == (model.scores(x) > 0)).all()
+
+
+def test_a_task_without_both_classes_says_what_it_saw():
+    x = np.random.RandomState(0).randn(10, 3)
+    y = np.stack([np.zeros(10), np.ones(10), np.arange(10) % 2], axis=1).astype(int)
+    (model,) = task_path(x, y, [1.0])
+    assert (model.weight[:, :2] == 0).all()
+    assert model.predict(x)[:, :2].tolist() == [[0, 1]] * 10
+    (alone,) = task_path(x, y[:, 2:], [1.0])
+    np.testing.assert_allclose(model.weight[:, 2], alone.weight[:, 0], atol=1e-5)
+
+
+def test_scores_of_two_classes_are_log_odds():
+    x, y = some_rows(20, 3, 2, 0)
+    (model,) = logistic_path(x, y, [1.0])
+    twin = LogisticRegression(C=2.0, tol=1e-7, max_iter=10_000).fit(x, y)
+    np.testing.assert_allclose(model.scores(x), twin.decision_function(x), atol=1e-2)

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, roc_auc_score
 
 from sgcl.errors import InputError
 from sgcl.evaluation import C_GRID, METRICS, Split, linear_probe, probe
@@ -132,3 +132,77 @@ def test_inputs_are_checked():
     for arguments, message in cases:
         with pytest.raises(InputError, match=message):
             linear_probe(*arguments)
+
+
+def many_tasks(n=90, width=5, tasks=3, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    embedding = torch.randn(n, width, generator=generator)
+    y = (embedding[:, :tasks] + 1.5 * torch.randn(n, tasks, generator=generator) > 0.5).long()
+    return embedding, y, Split(*torch.randperm(n, generator=generator).split(n // 3))
+
+
+def test_roc_auc_of_two_classes_by_scikit_learn():
+    embedding, y, split = blobs(classes=2, spread=4.0)
+    result = linear_probe(embedding, y, split, metric="roc-auc")
+    x, areas = F.normalize(embedding.double()), []
+    for strength in C_GRID:
+        twin = LogisticRegression(C=2 * strength, tol=1e-8, max_iter=10_000).fit(x[split.train], y[split.train])
+        areas.append([roc_auc_score(y[nodes], twin.decision_function(x[nodes])) for nodes in (split.val, split.test)])
+    best = max(range(len(areas)), key=lambda place: (round(areas[place][0], 9), -place))
+    assert result.choice == {"C": C_GRID[best]}
+    assert (result.val, result.test) == (pytest.approx(areas[best][0]), pytest.approx(areas[best][1]))
+    assert set(result.predictions.tolist()) <= {0, 1}
+    assert roc_auc_score(y[split.test], result.scores) == pytest.approx(result.test)
+
+
+def test_several_tasks_share_the_strength_with_the_best_mean():
+    embedding, y, split = many_tasks()
+    result = linear_probe(embedding, y, split, metric="roc-auc")
+    x, means = F.normalize(embedding.double()), []
+    for strength in C_GRID:
+        models = [LogisticRegression(C=strength, tol=1e-8, max_iter=10_000).fit(x[split.train], y[split.train, task])
+                  for task in range(3)]
+        means.append([np.mean([roc_auc_score(y[nodes, task], model.decision_function(x[nodes]))
+                               for task, model in enumerate(models)]) for nodes in (split.val, split.test)])
+    best = max(range(len(means)), key=lambda place: (round(means[place][0], 9), -place))
+    assert result.choice == {"C": C_GRID[best]}
+    assert (result.val, result.test) == (pytest.approx(means[best][0]), pytest.approx(means[best][1]))
+    assert result.predictions.shape == result.scores.shape == (30, 3)
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(0, 1000))
+def test_test_labels_of_tasks_change_the_score_and_nothing_else(seed):
+    embedding, y, split = many_tasks(seed=seed)
+    other = y.clone()
+    other[split.test] = y[split.test].roll(7, dims=0)
+    before, after = (linear_probe(embedding, labels, split, metric="roc-auc") for labels in (y, other))
+    assert (before.C, before.val, before.train) == (after.C, after.val, after.train)
+    assert torch.equal(before.scores, after.scores)
+    assert torch.equal(before.predictions, after.predictions)
+
+
+def test_tasks_without_a_label_here_and_there():
+    embedding, y, split = many_tasks()
+    y[split.train[:5], 0] = -1
+    y[split.test[:5], 1] = -1
+    result = linear_probe(embedding, y, split, metric="roc-auc")
+    assert 0 <= result.test <= 1
+    y[split.val[3]] = -1
+    with pytest.raises(InputError, match="linear_probe: 1 of the val nodes have no label"):
+        linear_probe(embedding, y, split, metric="roc-auc")
+
+
+def test_metrics_fit_the_labels():
+    embedding, y, split = blobs()
+    _, tasks, _ = many_tasks()
+    with pytest.raises(InputError, match="linear_probe: the labels are of 3 tasks: score them by metric='roc-auc'"):
+        linear_probe(embedding, tasks, split)
+    with pytest.raises(InputError, match="linear_probe: roc-auc is for labels 0 and 1, but the training nodes have 3"):
+        linear_probe(embedding, y, split, metric="roc-auc")
+    with pytest.raises(InputError, match="linear_probe: no task has training nodes of both classes"):
+        linear_probe(embedding, torch.ones_like(tasks), split, metric="roc-auc")
+    two = y.clamp(max=1)
+    two[split.val] = 0
+    with pytest.raises(InputError, match="linear_probe: roc-auc is undefined on the val nodes: they are all of"):
+        linear_probe(embedding, two, split, metric="roc-auc")

@@ -5,11 +5,24 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData, TemporalData
 
 from sgcl import datasets
 from sgcl.errors import InputError
-from sgcl.evaluation import PROTOCOLS, Development, Fixed, Public, Random, protocols
+from sgcl.evaluation import (
+    PROTOCOLS,
+    Development,
+    Fixed,
+    Grace,
+    Linkx,
+    Ogb,
+    Public,
+    Random,
+    Redrawn,
+    linear_probe,
+    published_probe,
+)
+from sgcl.evaluation import protocol as module
 
 ROOT = os.environ.get("SGCL_DATA")
 
@@ -29,7 +42,8 @@ def same(a, b):
 
 
 def test_names():
-    assert list(PROTOCOLS) == ["public", "random", "development", "fixed"]
+    assert list(PROTOCOLS) == ["public", "random", "development", "redrawn", "fixed", "grace", "ogb", "linkx",
+                               "tu"]
     assert all(name == protocol.name for name, protocol in PROTOCOLS.items())
     with pytest.raises(InputError, match=r"no protocol named 'develop'; did you mean 'development'\? known: "):
         PROTOCOLS["develop"]
@@ -54,7 +68,8 @@ def test_random_gives_the_large_part_to_the_test():
     assert Random().split(ring([0, 1] * 1354), 0).sizes == (270, 272, 2166)  # as many nodes as Cora
 
 
-@pytest.mark.parametrize("protocol", [Random(), Development(size=40, per_class=3)])
+@pytest.mark.parametrize("protocol", [Random(), Development(size=40, per_class=3),
+                                      Redrawn(size=40, per_class=3), Grace(), Linkx()])
 def test_the_seed_decides(protocol):
     data = ring([0, 1, 2] * 30)
     assert same(protocol.split(data, 7), protocol.split(data, 7))
@@ -97,6 +112,17 @@ def test_development_tests_the_same_nodes_in_all_runs():
     assert not torch.equal(first.train, second.train)
 
 
+def test_redrawn_tests_other_nodes_in_every_run():
+    data = ring([0, 1, 2] * 30)
+    first, second = (Redrawn(size=40, per_class=3).split(data, seed) for seed in (0, 1))
+    assert first.sizes == second.sizes == (9, 31, 50)
+    assert not torch.equal(first.test, second.test)
+    drawn = set(np.random.RandomState(1).choice(90, 40, replace=False).tolist())
+    assert set(second.train.tolist()) | set(second.val.tolist()) == drawn
+    with pytest.raises(InputError, match="redrawn: the largest component has 90 labelled nodes, but 1500 are for"):
+        Redrawn().split(data, 0)
+
+
 def test_development_leaves_out_unlabelled_nodes():
     labels = [0, 1, -1] * 30
     train, val, test = sets(Development(size=40, per_class=3).split(ring(labels), 0))
@@ -121,7 +147,7 @@ def test_development_is_for_the_largest_component():
     part = protocol.restrict(data)
     assert part.n_id.tolist() == list(range(10, 60))
     assert protocol.split(part, 0).sizes == (4, 16, 30)
-    for other in (Public(), Random(), Fixed()):
+    for other in (Public(), Random(), Fixed(), Grace(), Ogb(), Linkx()):
         assert other.restrict(data) is data
 
 
@@ -136,10 +162,11 @@ def test_development_needs_room():
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])
-@pytest.mark.parametrize("protocol", [Random(), Development(size=20, per_class=2), Fixed()])
+@pytest.mark.parametrize("protocol", [Random(), Development(size=20, per_class=2), Redrawn(size=20, per_class=2),
+                                      Fixed(), Grace(), Linkx()])
 def test_seeds_out_of_range_are_refused(protocol, seed):
-    data = ring([0, 1] * 20)
-    data.train_mask = data.val_mask = data.test_mask = torch.zeros(40, 2, dtype=torch.bool)
+    data = ring([0, 1] * 30)
+    data.train_mask = data.val_mask = data.test_mask = torch.zeros(60, 2, dtype=torch.bool)
     with pytest.raises(InputError, match=f"seed {seed} is out of range: seeds are integers from 0 to 2"):
         protocol.split(data, seed)
 
@@ -184,7 +211,7 @@ def test_masks_are_checked():
         Public().split(one, 0)
 
 
-@pytest.mark.parametrize("protocol", [Public(), Random(), Development(), Fixed()])
+@pytest.mark.parametrize("protocol", [Public(), Random(), Development(), Redrawn(), Fixed(), Grace(), Ogb(), Linkx()])
 def test_every_protocol_asks_for_labels(protocol):
     data = ring([0, 1, 0, 1])
     shape = (4, 2) if protocol.name == "fixed" else (4,)
@@ -195,9 +222,10 @@ def test_every_protocol_asks_for_labels(protocol):
 
 
 @pytest.mark.parametrize(("name", "steps", "every"), [("public", 100, None), ("random", 5000, 20),
-                                                      ("development", 5000, 20), ("fixed", 5000, 20)])
+                                                      ("development", 5000, 20), ("fixed", 5000, 20),
+                                                      ("linkx", 5000, 20)])
 def test_the_probe_of_the_papers(name, steps, every, monkeypatch):
-    monkeypatch.setattr(protocols, "published_probe", lambda *arguments, **settings: (arguments, settings))
+    monkeypatch.setattr(module, "published_probe", lambda *arguments, **settings: (arguments, settings))
     arguments, settings = PROTOCOLS[name].published_probe("embedding", "labels", "split", seed=3)
     assert arguments == ("embedding", "labels", "split")
     assert settings == {"steps": steps, "every": every, "seed": 3}
@@ -209,13 +237,143 @@ def test_the_probe_of_the_public_split_runs_to_its_last_step():
     assert (result.step, result.test) == (100, 1)
 
 
+@given(labels=st.lists(st.integers(-1, 3), min_size=40, max_size=90), seed=st.integers(0, 2**32 - 1))
+def test_grace_trains_on_a_tenth_and_tests_on_the_rest(labels, seed):
+    labelled = {node for node, label in enumerate(labels) if label >= 0}
+    if len(labelled) < 50:
+        with pytest.raises(InputError, match=f"grace: 10 % of {len(labelled)} labelled nodes are "):
+            Grace().split(ring(labels), seed)
+        return
+    train, val, test = sets(Grace().split(ring(labels), seed))
+    assert train | test == labelled
+    assert not train & test
+    assert not val
+    assert len(train) == len(labelled) // 10
+
+
+@given(labels=st.lists(st.integers(-1, 3), min_size=4, max_size=60), seed=st.integers(0, 2**32 - 1))
+def test_linkx_has_five_fixed_splits_of_the_labelled_nodes(labels, seed):
+    labelled = {node for node, label in enumerate(labels) if label >= 0}
+    if len(labelled) < 4:
+        with pytest.raises(InputError, match=f"linkx: 50/25/25 of {len(labelled)} labelled nodes leaves a set empty"):
+            Linkx().split(ring(labels), seed)
+        return
+    train, val, test = sets(Linkx().split(ring(labels), seed))
+    assert train | val | test == labelled
+    assert len(train) + len(val) + len(test) == len(labelled)
+    assert (len(train), len(val)) == (len(labelled) // 2, len(labelled) // 4)
+    assert same(Linkx().split(ring(labels), seed), Linkx().split(ring(labels), seed % 5))
+
+
+def test_linkx_splits_are_five_different_ones():
+    data = ring([0, 1] * 20)
+    found = [Linkx().split(data, seed) for seed in range(5)]
+    assert not any(same(found[a], found[b]) for a in range(5) for b in range(a))
+    assert len(data.y) == 40
+    assert found[0].sizes == (20, 10, 10)
+
+
+def test_ogb_reads_the_masks_of_several_tasks():
+    data = masked([1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1])
+    assert sets(Ogb().split(data, 3)) == [{0}, {2}, {1, 3}]
+    data.y = torch.tensor([[0, 1], [1, 0], [1, 1], [-1, -1]])
+    assert sets(Ogb().split(data, 0)) == [{0}, {2}, {1}]
+    with pytest.raises(InputError, match="ogb: the graph has 2 splits, not one: use the protocol 'fixed'"):
+        Ogb().split(masked(*[[[0, 0]] * 4] * 3), 0)
+
+
+def learnable(classes=2, n=120, tasks=False):
+    """A graph whose classes can be guessed from an embedding, with masks for every protocol."""
+    generator = torch.Generator().manual_seed(0)
+    y = torch.randint(classes, (n,), generator=generator)
+    embedding = torch.randn(n, 5, generator=generator) + 0.7 * torch.eye(classes, 5)[y]
+    data = ring(y)
+    third = torch.randperm(n, generator=generator) % 3
+    data.train_mask, data.val_mask, data.test_mask = third == 0, third == 1, third == 2
+    if tasks:
+        data.y = torch.stack([y, 1 - y], dim=1)
+    return embedding, data
+
+
+def permuted(data, test):
+    """The same graph, the labels of the test nodes dealt out anew among them."""
+    other = data.clone()
+    other.y[test] = data.y[test][torch.randperm(len(test), generator=torch.Generator().manual_seed(1))]
+    assert not torch.equal(other.y, data.y)
+    return other
+
+
+CASES = [(Public(), False), (Random(), False), (Development(size=60, per_class=5), False),
+         (Redrawn(size=60, per_class=5), False), (Fixed(), False), (Grace(), False), (Ogb(), False), (Ogb(), True),
+         (Linkx(), False)]
+
+
+@pytest.mark.parametrize(("protocol", "tasks"), CASES)
+@pytest.mark.parametrize("published", [False, True])
+def test_no_protocol_looks_at_the_labels_of_test_nodes(protocol, tasks, published, monkeypatch):
+    monkeypatch.setattr(Random, "steps", 40)
+    monkeypatch.setattr(Development, "steps", 40)
+    monkeypatch.setattr(Fixed, "steps", 40)
+    monkeypatch.setattr(Linkx, "steps", 40)
+    embedding, data = learnable(tasks=tasks)
+    if protocol.name == "fixed":
+        for name in ("train_mask", "val_mask", "test_mask"):
+            data[name] = data[name][:, None]
+    split = protocol.split(data, 3)
+    other = permuted(data, split.test)
+    assert same(split, protocol.split(other, 3))
+    results = []
+    for labels in (data.y, other.y):
+        probe = protocol.published_probe if published else protocol.probe
+        results.append(probe(embedding, labels, split, seed=2))
+    before, after = results
+    assert before.choice == after.choice
+    assert torch.equal(before.predictions, after.predictions)
+    assert torch.equal(before.scores, after.scores)
+    assert before.train == after.train
+    assert before.val == after.val or (before.val != before.val and after.val != after.val)
+
+
+def test_the_probes_of_the_protocols():
+    embedding, data = learnable()
+    split = Random().split(data, 0)
+    assert Random().probe(embedding, data.y, split) == linear_probe(embedding, data.y, split)
+    assert Linkx().probe(embedding, data.y, split, metric="roc-auc").metric == "roc-auc"
+    assert Grace().probe(embedding, data.y, split).metric == "micro-f1"
+    assert Ogb().probe(embedding, torch.stack([data.y, data.y], dim=1), split).metric == "roc-auc"
+    decays = [2.0**power for power in (-10, -8, -6, -4, -2, 0, 2, 4, 6, 8)]
+    expected = published_probe(embedding, data.y, split, steps=100, every=None, seed=1, normalise=True, decays=decays)
+    assert Ogb().published_probe(embedding, data.y, split, seed=1) == expected
+
+
+@pytest.mark.parametrize("protocol", [Public(), Random(), Development(), Redrawn(), Fixed(), Grace(), Ogb(), Linkx()])
+@pytest.mark.parametrize(("data", "message"), [
+    (HeteroData(), r"heterogeneous graphs \(HeteroData\) are not supported; use data.to_homogeneous\(\)"),
+    (TemporalData(), r"temporal graphs \(TemporalData\) are not supported; drop the times"),
+    (None, "expected a torch_geometric.data.Data, got NoneType")])
+def test_other_kinds_of_graphs(protocol, data, message):
+    with pytest.raises(InputError, match=f"{protocol.name}: {message}"):
+        protocol.split(data, 0)
+
+
+def test_the_largest_component_of_weighted_graphs():
+    data = ring([0, 1] * 30)
+    data.edge_weight = torch.full((60,), -1.0)
+    with pytest.raises(InputError, match=r"data\.edge_weight holds negative, NaN or infinite values: weights must be"):
+        Development().restrict(data)
+    with pytest.raises(InputError, match=r"development: heterogeneous graphs \(HeteroData\) are not supported"):
+        Development().restrict(HeteroData())
+
+
 SIZES = [("cora", "public", (140, 500, 1000)), ("citeseer", "public", (120, 500, 1000)),
          ("pubmed", "public", (60, 500, 1000)), ("cora", "random", (270, 272, 2166)),
          ("cora", "development", (140, 1360, 985)), ("citeseer", "development", (120, 1380, 620)),
          ("pubmed", "development", (60, 1440, 18217)), ("photo", "development", (160, 1340, 5987)),
          ("computers", "development", (200, 1300, 11881)), ("coauthor-cs", "development", (300, 4700, 13333)),
          ("chameleon", "fixed", (1092, 729, 456)), ("actor", "fixed", (3648, 2432, 1520)),
-         ("cornell", "fixed", (87, 59, 37)), ("texas", "fixed", (87, 59, 37)), ("wisconsin", "fixed", (120, 80, 51))]
+         ("cornell", "fixed", (87, 59, 37)), ("texas", "fixed", (87, 59, 37)), ("wisconsin", "fixed", (120, 80, 51)),
+         ("cora", "grace", (270, 0, 2438)), ("homophily-0.5", "public", (1666, 1666, 1668)),
+         ("cora", "linkx", (1354, 677, 677))]
 
 
 @pytest.fixture(scope="module")
@@ -233,6 +391,6 @@ def test_published_sizes(name, protocol, sizes, shared_cache):
     data = chosen.restrict(datasets.load(name, ROOT))
     split = chosen.split(data, 0)
     assert split.sizes == sizes
-    assert max(int(nodes.max()) for nodes in split.sets.values()) < data.num_nodes
-    if protocol in ("public", "development"):
+    assert max(int(nodes.max()) for nodes in split.sets.values() if len(nodes)) < data.num_nodes
+    if protocol in ("public", "development") and not name.startswith("homophily"):
         assert torch.bincount(data.y[split.train]).tolist() == [20] * datasets.DATASETS[name].classes

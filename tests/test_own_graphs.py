@@ -1,0 +1,127 @@
+"""A graph of one's own through the command line: trained, scored, embedded, under the ids it came with."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from sgcl.cli import main
+
+QUICK = ["--epochs", "2", "--hidden-channels", "8", "-q"]
+TRAIN = ["train", "--graph", "edges.csv", "--features", "x.csv", *QUICK]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    """Sixty people in two camps, with names for ids; one of them knows nobody."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    names = [f"person {i}" for i in range(60)]
+    pairs = [(i, j) for i in range(59) for j in rng.integers(59, size=6) if i != j and (i < 30) == (j < 30)]
+    write("edges.csv", ["source", "target"], [(names[i], names[j]) for i, j in pairs])
+    write("x.csv", ["id", "a", "b"], [(name, *rng.normal(i < 30, 0.5, 2)) for i, name in enumerate(names)])
+    write("y.csv", ["id", "label"], [(name, "left" if i < 30 else "right") for i, name in enumerate(names[:50])])
+    return names
+
+
+def write(file, header, rows):
+    with open(file, "w", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+
+
+def embedding_of(file):
+    rows = list(csv.reader(open(file)))
+    return {row[0]: [float(value) for value in row[1:]] for row in rows[1:]}
+
+
+def test_train_evaluate_and_embed_keep_the_names(files, capsys, monkeypatch, tmp_path):
+    assert main([*TRAIN, "--labels", "y.csv", "--out", "run"]) == 0
+    assert np.load("run/ids.npy").tolist() == sorted(files)
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", "e.csv"]) == 0
+    ours = embedding_of("e.csv")
+    for name, row in zip(np.load("run/ids.npy"), np.load("run/embeddings.npy"), strict=True):
+        assert np.allclose(ours[name], row, atol=1e-6)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # the run knows where its files lie
+    capsys.readouterr()
+    assert main(["evaluate", "../run", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["results"]
+    assert [row["name"] for row in rows] == ["raw features", "untrained encoder", "SGCL-T"]
+    assert all(row["test"] > 0.5 for row in rows)
+
+
+def test_shuffled_rows_give_the_same_embedding_under_each_name(files):
+    assert main([*TRAIN, "--out", "run-0"]) == 0
+    rng = np.random.default_rng(1)
+    for file in ("edges.csv", "x.csv"):
+        header, *rows = list(csv.reader(open(file)))
+        write(file, header, [rows[i] for i in rng.permutation(len(rows))])
+    assert main([*TRAIN, "--out", "run-1"]) == 0
+    assert np.array_equal(np.load("run-0/ids.npy"), np.load("run-1/ids.npy"))
+    assert np.allclose(np.load("run-0/embeddings.npy"), np.load("run-1/embeddings.npy"), atol=1e-5)
+
+
+def test_nodes_it_has_not_seen_get_an_embedding(files):
+    header, *rows = list(csv.reader(open("edges.csv")))
+    known = {f"person {i}" for i in range(45)}
+    write("part.csv", header, [row for row in rows if set(row) <= known])
+    header, *rows = list(csv.reader(open("x.csv")))
+    write("part-x.csv", header, [row for row in rows if row[0] in known])
+    assert main(["train", "--graph", "part.csv", "--features", "part-x.csv", *QUICK, "--out", "run"]) == 0
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", "all.npy"]) == 0
+    assert np.load("all.npy").shape == (60, 8)
+    assert np.load("all.ids.npy").tolist() == sorted(files)
+    assert torch.isfinite(torch.from_numpy(np.load("all.npy"))).all()
+
+
+@pytest.mark.parametrize("word", ["degree", "walk", "spectral", "ones"])
+def test_features_made_from_the_graph(word):
+    assert main(["train", "--graph", "edges.csv", "--features", word, *QUICK, "--out", "run"]) == 0
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", word, "--out", "e.parquet"]) == 0
+    assert Path("e.parquet").exists()
+
+
+def test_statistics_of_ones_own_graph(capsys):
+    assert main(["datasets", "--graph", "edges.csv", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["nodes"] == 59
+    assert row["components"] == 2
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    ([*TRAIN, "--dataset", "cora"], "which graph?"),
+    (["train", "--graph", "nothing.csv", *QUICK], "nothing.csv"),
+    (["train", "--graph", "edges.csv", *QUICK], "no node features"),
+    (["train", "--graph", "edges.csv", "--features", "degre", *QUICK], "did you mean 'degree'"),
+    (["train", "--graph", "x.csv", "--features", "degree", *QUICK], "x.csv"),
+    (["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", "e.csv"], "run is not a run folder"),
+])
+def test_bad_requests_are_one_line_and_leave_nothing(capsys, tmp_path, words, message):
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    notes = [line for line in err.splitlines() if line.startswith("sgcl: note: ")]
+    (line,) = [line for line in err.splitlines() if line not in notes]
+    assert message in line
+    assert out == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(("out", "message"), [("e.pickle", "written as .parquet, .csv, .npy"),
+                                              ("nowhere/e.csv", "cannot write")])
+def test_embeddings_that_cannot_be_written(capsys, out, message):
+    assert main([*TRAIN, "--out", "run"]) == 0
+    before = sorted(path.name for path in Path().iterdir())
+    capsys.readouterr()
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", out]) == 2
+    assert message in capsys.readouterr().err
+    assert sorted(path.name for path in Path().iterdir()) == before
+
+
+def test_a_graph_of_another_width_is_told(capsys):
+    assert main([*TRAIN, "--out", "run"]) == 0
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", "degree", "--out", "e.csv"]) == 2
+    assert "the model was fitted on 2" in capsys.readouterr().err

@@ -1,0 +1,11 @@
+"""The committed results and the page that shows them belong together."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_results_page_is_what_the_lines_say():
+    assert subprocess.run([sys.executable, ROOT / "benchmarks" / "render.py", "--check"]).returncode == 0
