@@ -128,9 +128,9 @@ def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_s
         result = PROTOCOLS[protocol].probe(embedding, data.y, split, seed=split_seed, metric=metric)
     spread = disparity(embedding, graph.adj, data.y) if data.y.numel() == len(embedding) else _NO_DISPARITY
     return {"protocol": protocol, "split_seed": split_seed, "probe": probe, "metric": result.metric,
-            "test": result.test, "val": None if math.isnan(result.val) else result.val,
-            "C": result.C, "step": result.step, "disparity": spread.value, "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter,
-            "seconds": round(time.perf_counter() - start, 3)}
+            "test": result.test, "val": None if math.isnan(result.val) else result.val, "C": result.C,
+            "step": result.step, "disparity": spread.value, "dirichlet_intra": spread.intra,
+            "dirichlet_inter": spread.inter, "seconds": round(time.perf_counter() - start, 3)}
 
 
 def load_graph(config: Mapping[str, Any], data_root: str | None = None) -> Data:

@@ -32,9 +32,13 @@ def write(file, header, rows):
         csv.writer(stream).writerows([header, *rows])
 
 
+def read(file):
+    with open(file, newline="") as stream:
+        return list(csv.reader(stream))
+
+
 def embedding_of(file):
-    rows = list(csv.reader(open(file)))
-    return {row[0]: [float(value) for value in row[1:]] for row in rows[1:]}
+    return {row[0]: [float(value) for value in row[1:]] for row in read(file)[1:]}
 
 
 def test_train_evaluate_and_embed_keep_the_names(files, capsys, monkeypatch, tmp_path):
@@ -57,7 +61,7 @@ def test_shuffled_rows_give_the_same_embedding_under_each_name(files):
     assert main([*TRAIN, "--out", "run-0"]) == 0
     rng = np.random.default_rng(1)
     for file in ("edges.csv", "x.csv"):
-        header, *rows = list(csv.reader(open(file)))
+        header, *rows = read(file)
         write(file, header, [rows[i] for i in rng.permutation(len(rows))])
     assert main([*TRAIN, "--out", "run-1"]) == 0
     assert np.array_equal(np.load("run-0/ids.npy"), np.load("run-1/ids.npy"))
@@ -65,10 +69,10 @@ def test_shuffled_rows_give_the_same_embedding_under_each_name(files):
 
 
 def test_nodes_it_has_not_seen_get_an_embedding(files):
-    header, *rows = list(csv.reader(open("edges.csv")))
+    header, *rows = read("edges.csv")
     known = {f"person {i}" for i in range(45)}
     write("part.csv", header, [row for row in rows if set(row) <= known])
-    header, *rows = list(csv.reader(open("x.csv")))
+    header, *rows = read("x.csv")
     write("part-x.csv", header, [row for row in rows if row[0] in known])
     assert main(["train", "--graph", "part.csv", "--features", "part-x.csv", *QUICK, "--out", "run"]) == 0
     assert main(["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", "all.npy"]) == 0
