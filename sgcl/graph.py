@@ -111,9 +111,21 @@ def largest_component(data: Data) -> Data:
     _, label = scipy.sparse.csgraph.connected_components(adj.to_scipy(), directed=False)
     component = torch.from_numpy(label).long()
     nodes = (component == component.bincount().argmax()).nonzero().view(-1)
-    part = data.subgraph(nodes)
+    beside = {name: data[name] for name in ("x", "ids", "classes", "notes") if name in data}  # not for PyG to slice
+    part = Data(**{name: value for name, value in data.to_dict().items() if name not in beside})
+    part.num_nodes = adj.shape[0]
+    part = part.subgraph(nodes)
+    for name, value in beside.items():
+        part[name] = _rows(value, nodes) if name in ("x", "ids") else value
     part.n_id = nodes
     return part
+
+
+def _rows(value: Any, nodes: Tensor) -> Any:
+    """Rows of a matrix of features, dense or sparse, or of an array of ids."""
+    if isinstance(value, Tensor) and value.layout != torch.strided:
+        return SparseFeatures.from_torch(value)[nodes]
+    return value[nodes.numpy()] if not isinstance(value, Tensor | SparseFeatures) else value[nodes]
 
 
 def _num_nodes(data: Data) -> int:
@@ -133,9 +145,7 @@ def _checked_features(data: Data) -> tuple[Features, int]:
     elif not isinstance(x, Tensor) or x.dim() != 2:
         raise InputError(f"data.x must be an (N, F) matrix, got {_shape_of(x)}")
     elif x.layout == torch.sparse_csr or x.layout == torch.sparse_coo:
-        csr = x.to_sparse_csr()
-        x = SparseFeatures(CSR(csr.crow_indices().long(), csr.col_indices().long(), csr.values().float(),
-                               num_cols=x.size(1)))
+        x = SparseFeatures.from_torch(x)
         value = x.matrix.values()
     else:
         x = value = x.detach().float()

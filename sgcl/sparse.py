@@ -175,6 +175,12 @@ class SparseFeatures:
         row, col = x.nonzero(as_tuple=True)
         return cls(CSR(_starts(row, x.size(0)), col, x[row, col], num_cols=x.size(1)))
 
+    @classmethod
+    def from_torch(cls, x: Tensor) -> SparseFeatures:
+        """From a sparse tensor of torch."""
+        csr = x.detach().to_sparse_csr()
+        return cls(CSR(csr.crow_indices().long(), csr.col_indices().long(), csr.values().float(), num_cols=x.size(1)))
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape

@@ -156,8 +156,10 @@ def write_run_config(folder: Path, estimator: Estimator, graph: Graph, **trained
 
 def node_ids(data: Data) -> np.ndarray:
     """(N,) the ids under which embeddings are written: the user's own, or numbers in the dataset's order."""
+    if "ids" in data:
+        return np.asarray(data.ids)
     ids: np.ndarray = data.n_id.numpy() if "n_id" in data else np.arange(data.num_nodes)
-    return data.ids[ids] if "ids" in data else ids
+    return ids
 
 
 def draw_if_possible(draw: partial[None]) -> None:

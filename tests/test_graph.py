@@ -74,6 +74,21 @@ def test_largest_component_keeps_order_and_numbers():
     assert part.x.view(-1).tolist() == [2, 3, 5]
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_largest_component_takes_ids_and_sparse_features_along(sparse):
+    x = torch.eye(5)
+    data = Data(x=x.to_sparse_csr() if sparse else x, edge_index=torch.tensor([[0, 4], [4, 2]]), num_nodes=5,
+                ids=np.array(["a", "b", "c", "d", "e"]), notes=["as it came"], classes=np.array(["left"]))
+    part = largest_component(data)
+    assert part.ids.tolist() == ["a", "c", "e"]
+    assert part.notes == ["as it came"]
+    assert part.classes.tolist() == ["left"]
+    assert part.num_nodes == 3
+    features = Graph.from_data(part).x
+    assert torch.equal(features if isinstance(features, torch.Tensor) else features.to_dense(), x[[0, 2, 4]])
+    assert data.ids.tolist() == ["a", "b", "c", "d", "e"]
+
+
 EDGES = torch.tensor([[0, 1], [1, 2]])
 
 

@@ -79,7 +79,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of the file, decompressed where its name ends in ``.gz``."""
     try:
         with path.open("rb") as file:
-            yield cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.suffix.lower() == ".gz" else file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path} is damaged or cut short ({error}); write it again") from None
 
