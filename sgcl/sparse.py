@@ -1,11 +1,12 @@
 """Sparse matrices by rows, and the two products everything here is made of, with their own backward passes.
 
 ``spmm`` is A X and ``sddmm`` is (A B^T) read off at the entries of a sparse matrix. Neither ever holds an
-(nnz, D) array: the forward and the backward of both are sums over rows, done by torch's embedding bag.
+(nnz, D) array: sums over rows are torch's embedding bag, sampled products its ``sampled_addmm``.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class CSR:
         self.shape = (len(ptr) - 1, len(ptr) - 1 if num_cols is None else num_cols)
         self.symmetric = symmetric
         self._row: Tensor | None = None
-        self._perm: Tensor | None = None
+        self._turned: tuple[Tensor, Tensor, Tensor] | None = None
         self._transposed: CSR | None = None
 
     @classmethod
@@ -93,14 +94,7 @@ class CSR:
     def perm(self) -> Tensor:
         """(nnz,) the entries in the order of the transpose. Where the pattern is symmetric, ``perm[e]`` is the
         entry (j, i) of the entry e = (i, j)."""
-        if self._perm is None:
-            if self.device.type == "cpu":  # a counting sort, linear in nnz
-                order = np.arange(self.nnz, dtype=np.int64)
-                pattern = scipy.sparse.csr_array((order, self.idx.numpy(), self.ptr.numpy()), shape=self.shape)
-                self._perm = torch.from_numpy(pattern.tocsc().data)
-            else:
-                self._perm = torch.argsort(self.idx, stable=True)
-        return self._perm
+        return self._transposition()[2]
 
     @property
     def T(self) -> CSR:
@@ -108,11 +102,22 @@ class CSR:
         if self.symmetric:
             return self
         if self._transposed is None:
-            perm = self.perm
-            ptr = _starts(self.idx[perm], self.shape[1])
-            value = None if self.value is None else self.value[perm]
-            self._transposed = CSR(ptr, self.row[perm], value, num_cols=self.shape[0])
+            ptr, idx, perm = self._transposition()
+            self._transposed = CSR(ptr, idx, None if self.value is None else self.value[perm], num_cols=self.shape[0])
         return self._transposed
+
+    def _transposition(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Row starts and columns of the transpose, and where its entries stand here; made once for a pattern."""
+        if self._turned is None:
+            if self.device.type == "cpu":  # a counting sort, linear in nnz
+                order = np.arange(self.nnz, dtype=np.int64)
+                turned = scipy.sparse.csr_array((order, self.idx.numpy(), self.ptr.numpy()), shape=self.shape).tocsc()
+                self._turned = (torch.from_numpy(turned.indptr).long(), torch.from_numpy(turned.indices).long(),
+                                torch.from_numpy(turned.data))
+            else:
+                perm = torch.argsort(self.idx, stable=True)
+                self._turned = _starts(self.idx[perm], self.shape[1]), self.row[perm], perm
+        return self._turned
 
     def values(self, dtype: torch.dtype = torch.float32) -> Tensor:
         """(nnz,) the entries, ones written out."""
@@ -128,7 +133,7 @@ class CSR:
     def with_values(self, value: Tensor | None, *, symmetric: bool = False) -> CSR:
         """The same pattern with other entries."""
         other = CSR(self.ptr, self.idx, value, num_cols=self.shape[1], symmetric=symmetric)
-        other._row, other._perm = self._row, self._perm
+        other._row, other._turned = self._row, self._turned
         return other
 
     def keep(self, mask: Tensor, *, symmetric: bool = False) -> CSR:
@@ -233,6 +238,14 @@ def sddmm(matrix: CSR, a: Tensor, b: Tensor) -> Tensor:
     return products
 
 
+def rows_product(matrix: CSR, value: Tensor, x: Tensor, rows: slice) -> Tensor:
+    """Some rows of A X, (n, D), with ``value`` (nnz,) for the entries of A; it has no gradient."""
+    start, stop, _ = rows.indices(matrix.shape[0])
+    ptr = matrix.ptr[start:stop + 1]
+    entries = slice(int(ptr[0]), int(ptr[-1]))
+    return _bag(ptr - ptr[0], matrix.idx[entries], value[entries], x)
+
+
 class _SpMM(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: CSR, value: Tensor | None, x: Tensor, own: bool) -> Tensor:
@@ -293,11 +306,14 @@ def _bag_in_chunks(ptr: Tensor, idx: Tensor, value: Tensor | None, x: Tensor, ch
 
 def _pairs(matrix: CSR, a: Tensor, b: Tensor) -> Tensor:
     """(nnz,) inner products <a_i, b_j> over the pattern."""
-    if a.device.type in ("cpu", "cuda") and matrix.nnz:
-        products: Tensor = torch.ops.aten._embedding_bag_per_sample_weights_backward(
-            a.contiguous(), b.contiguous(), matrix.idx, matrix.ptr[:-1], matrix.row, 0, -1)
+    if a.device.type not in ("cpu", "cuda") or not matrix.nnz:
+        return _pairs_in_chunks(matrix, a, b)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state")
+        pattern = torch.sparse_csr_tensor(matrix.ptr, matrix.idx, a.new_zeros(matrix.nnz), size=matrix.shape,
+                                          check_invariants=False)
+        products: Tensor = torch.sparse.sampled_addmm(pattern, a, b.T, beta=0.0).values()
         return products
-    return _pairs_in_chunks(matrix, a, b)
 
 
 def _pairs_in_chunks(matrix: CSR, a: Tensor, b: Tensor, chunk: int = _CHUNK) -> Tensor:

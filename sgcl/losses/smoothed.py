@@ -5,19 +5,19 @@ Behmanesh and Ovsjanikov, *Smoothed Graph Contrastive Learning via Seamless Prox
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from sgcl.errors import InputError
-from sgcl.sparse import CSR, sddmm
+from sgcl.sparse import CSR, rows_product, sddmm
 
 Similarity = Literal["cosine", "correlation"]
 Terms = Literal["both", "positive", "negative"]
 
-_TINY = 1e-12    # rows shorter than this count as zero
-_ROWS = 1 << 15  # rows whose Gram matrix is summed in the input's precision before it joins the wider total
+_TINY = 1e-12     # rows shorter than this count as zero
+_ROWS = 1 << 13   # rows at a time
 
 
 def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positives21: CSR, *,
@@ -48,94 +48,113 @@ def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positive
     _check(h1, h2, positives12, positives21, similarity, terms)
     num_nodes, width = h1.shape
     if similarity == "cosine":
-        u, v, a, b = _unit_rows(h1), _unit_rows(h2), 0.5, 0.5              # (N, D)
-        default_weight = 1 / (2 * num_nodes)
+        a, b, weight = 0.5, 0.5, 1 / (2 * num_nodes)
     else:
-        u, v, a, b = _standardise(h1), _standardise(h2), 1 / width, 0.0    # (N, D)
-        default_weight = 1 / num_nodes
-    weight = default_weight if negative_weight is None else negative_weight
-    forth = _listed_pairs(u, v, positives12, a, b, weight, terms)
-    back = _listed_pairs(v, u, positives21, a, b, weight, terms)
-    total = (forth + back) / 2
-    if terms != "positive":
-        total = total + weight * _all_pairs(u, v, a, b)
-    return total.to(h1.dtype)
+        a, b, weight = 1 / width, 0.0, 1 / num_nodes
+        h1, h2 = _standardise(h1), _standardise(h2)                        # (N, D)
+    weight = weight if negative_weight is None else negative_weight
+    form = _Form(a, b, 0.0 if terms == "negative" else 1.0, 0.0 if terms == "positive" else weight,
+                 unit=similarity == "cosine")
+    loss: Tensor = _SmoothedLoss.apply(h1, h2, positives12, positives21, form)
+    return loss
 
 
-def _listed_pairs(u: Tensor, v: Tensor, positives: CSR, a: float, b: float, weight: float, terms: Terms) -> Tensor:
-    """The sum over the entries of P, () in the wide type."""
-    p = positives.values().to(u.dtype)                                     # (nnz,)
-    c = a * sddmm(positives, u, v) + b                                     # (nnz,)
-    cost = torch.zeros_like(c)
-    if terms != "negative":
-        cost = cost + (p * (1 - c)).square()
-    if terms != "positive":
-        cost = cost + weight * ((1 - p).square() - 1) * c.square()
-    return torch.sum(cost, dtype=_wide(cost))
+class _Form(NamedTuple):
+    """c = a <u, v> + b, the weights of the two norms, and whether rows are normalised."""
+
+    a: float
+    b: float
+    pull: float
+    push: float
+    unit: bool
 
 
-def _all_pairs(u: Tensor, v: Tensor, a: float, b: float) -> Tensor:
-    """The sum of c_ij² over all N² pairs, () in the wide type."""
-    total: Tensor = _AllPairs.apply(u, v, a, b)
-    return total
+class _Side(NamedTuple):
+    """One view as the loss needs it."""
+
+    rows: Tensor             # (N, D) u
+    inverse: Tensor | None   # (N, 1) 1 / ||h||, where rows are normalised
+    gram: Tensor             # (D, D) UᵀU
+    total: Tensor            # (D,) Uᵀ1
 
 
-class _AllPairs(torch.autograd.Function):
-    """Forward: two Gram products. Backward: dU = 2a² U (VᵀV) + 2ab 1 (Vᵀ1)ᵀ, and the same for V."""
+class _SmoothedLoss(torch.autograd.Function):
+    """Forward: two sets of sampled products, two Gram matrices. Backward, a block of rows at a time, so that no further
+    (N, D) array is held: with m_ij = dL/d<u_i, v_j> over P12 and n_ij over P21,
 
-    @staticmethod
-    def forward(ctx: Any, u: Tensor, v: Tensor, a: float, b: float) -> Tensor:
-        gram_u, gram_v = _gram(u), _gram(v)                                # (D, D) in the wide type
-        sum_u, sum_v = u.sum(0, dtype=_wide(u)), v.sum(0, dtype=_wide(v))  # (D,)
-        ctx.save_for_backward(u, v, gram_u.to(u.dtype), gram_v.to(u.dtype), sum_u.to(u.dtype), sum_v.to(u.dtype))
-        ctx.a, ctx.b = a, b
-        return a * a * (gram_u * gram_v).sum() + 2 * a * b * (sum_u * sum_v).sum() + b * b * len(u) * len(v)
+        dU = M V + Nᵀ V + λ (2a² U VᵀV + 2ab 1 (Vᵀ1)ᵀ),   dh_i = (du_i - u_i <u_i, du_i>) / ||h_i||.
+    """
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
-        u, v, gram_u, gram_v, sum_u, sum_v = ctx.saved_tensors
-        grad = grad_outputs[0].to(u.dtype)
-        square, cross = 2 * ctx.a**2 * grad, 2 * ctx.a * ctx.b * grad
-        grad_u = torch.addmm(cross * sum_v, u, square * gram_v) if ctx.needs_input_grad[0] else None
-        grad_v = torch.addmm(cross * sum_u, v, square * gram_u) if ctx.needs_input_grad[1] else None
-        return grad_u, grad_v, None, None
-
-
-def _gram(u: Tensor) -> Tensor:
-    """UᵀU, (D, D), block by block with a wide total: float32 sums over millions of rows would lose digits."""
-    total = torch.zeros(u.size(1), u.size(1), dtype=_wide(u), device=u.device)
-    for block in u.split(_ROWS):
-        total += block.T @ block
-    return total
-
-
-def _wide(x: Tensor) -> torch.dtype:
-    """The type of sums: float64, where the device has it."""
-    return torch.float32 if x.device.type == "mps" else torch.float64
-
-
-def _unit_rows(h: Tensor) -> Tensor:
-    """h_i / ||h_i||; a row of zeros stays one, and gets no gradient (the quotient would make it infinite)."""
-    rows: Tensor = _UnitRows.apply(h)
-    return rows
-
-
-class _UnitRows(torch.autograd.Function):
-    """Backward: (g - u <u, g>) / ||h||, in three sweeps."""
+    def forward(ctx: Any, h1: Tensor, h2: Tensor, positives12: CSR, positives21: CSR, form: _Form) -> Tensor:
+        first, second = _side(h1, form.unit), _side(h2, form.unit)
+        forth, slope12 = _listed_pairs(first.rows, second.rows, positives12, form)
+        back, slope21 = _listed_pairs(second.rows, first.rows, positives21, form)
+        everything = (form.a**2 * (first.gram * second.gram).sum() + 2 * form.a * form.b * (first.total * second.total
+                      ).sum() + form.b**2 * len(h1) ** 2)
+        ctx.form, ctx.positives = form, (positives12, positives21)
+        ctx.save_for_backward(*first, *second, slope12, slope21)
+        return ((forth + back) / 2 + form.push * everything).to(h1.dtype)
 
     @staticmethod
-    def forward(ctx: Any, h: Tensor) -> Tensor:
-        norm = torch.linalg.vector_norm(h, dim=1, keepdim=True)            # (N, 1)
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
+        saved, form = ctx.saved_tensors, ctx.form
+        first, second, (slope12, slope21) = _Side(*saved[:4]), _Side(*saved[4:8]), saved[8:]
+        positives12, positives21 = ctx.positives
+        grad1 = grad2 = None
+        if ctx.needs_input_grad[0]:
+            grad1 = _gradient(first, second, positives12, slope12, positives21, slope21, form, grad_outputs[0])
+        if ctx.needs_input_grad[1]:
+            grad2 = _gradient(second, first, positives21, slope21, positives12, slope12, form, grad_outputs[0])
+        return grad1, grad2, None, None, None
+
+
+def _side(h: Tensor, unit: bool) -> _Side:
+    """Rows, Gram matrix and column sums. A row of zeros stays one, and gets no gradient (the quotient would make it
+    infinite). Sums are kept in a wide type: float32 over millions of rows would lose digits."""
+    wide = torch.float32 if h.device.type == "mps" else torch.float64      # MPS has no float64
+    rows, inverse = h.detach(), None
+    if unit:
+        norm = torch.linalg.vector_norm(rows, dim=1, keepdim=True)         # (N, 1)
         inverse = torch.where(norm > _TINY, 1 / norm, 0.0)
-        u = h * inverse
-        ctx.save_for_backward(u, inverse)
-        return u
+        rows = rows * inverse
+    gram = torch.zeros(h.size(1), h.size(1), dtype=wide, device=h.device)
+    total = torch.zeros(h.size(1), dtype=wide, device=h.device)
+    for block in rows.split(_ROWS):
+        gram += block.T @ block
+        total += block.sum(0)
+    return _Side(rows, inverse, gram, total)
 
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Tensor) -> Tensor:
-        (grad,), (u, inverse) = grad_outputs, ctx.saved_tensors
-        along = torch.linalg.vecdot(grad, u)[:, None]                      # (N, 1)
-        return torch.addcmul(grad, u, along, value=-1).mul_(inverse)
+
+def _listed_pairs(u: Tensor, v: Tensor, positives: CSR, form: _Form) -> tuple[Tensor, Tensor]:
+    """The sum over the entries of P, () in the wide type, and half of its slope against each <u_i, v_j>, (nnz,)."""
+    p = positives.values().to(u.dtype)                                     # (nnz,)
+    c = form.a * sddmm(positives, u, v) + form.b                           # (nnz,)
+    pull = form.pull * p.square()
+    push = form.push * ((1 - p).square() - 1)
+    cost = pull * (1 - c).square() + push * c.square()
+    slope = form.a * (push * c - pull * (1 - c))
+    return cost.sum(dtype=torch.float32 if u.device.type == "mps" else torch.float64), slope
+
+
+def _gradient(own: _Side, other: _Side, forth: CSR, forth_slope: Tensor, back: CSR, back_slope: Tensor, form: _Form,
+              grad: Tensor) -> Tensor:
+    """dL/dh of one view, (N, D)."""
+    dtype = own.rows.dtype
+    back_slope, turned = back_slope[back.perm], back.with_values(None).T
+    gram = (2 * form.push * form.a**2 * other.gram).to(dtype)              # (D, D)
+    shift = (2 * form.push * form.a * form.b * other.total).to(dtype)      # (D,)
+    out = torch.empty_like(own.rows)
+    for start in range(0, len(out), _ROWS):
+        rows = slice(start, start + _ROWS)
+        u = own.rows[rows]
+        du = torch.addmm(shift, u, gram)
+        du += rows_product(forth, forth_slope, other.rows, rows)
+        du += rows_product(turned, back_slope, other.rows, rows)
+        if own.inverse is not None:
+            du = torch.addcmul(du, u, torch.linalg.vecdot(du, u)[:, None], value=-1).mul_(own.inverse[rows])
+        torch.mul(du, grad, out=out[rows])
+    return out
 
 
 def _standardise(h: Tensor) -> Tensor:
