@@ -9,8 +9,9 @@ from torch_geometric.data import Data
 
 from sgcl.datasets import DATASETS, Dataset
 
-settings.register_profile("sgcl", deadline=None, max_examples=50,
-                          suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]}
+settings.register_profile("sgcl", max_examples=50, derandomize=True, **_COMMON)  # the same examples every time
+settings.register_profile("explore", max_examples=2000, **_COMMON)  # new ones: pytest --hypothesis-profile=explore
 settings.load_profile("sgcl")
 
 

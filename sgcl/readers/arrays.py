@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -27,17 +28,9 @@ def load_array(path: Path) -> np.ndarray | scipy.sparse.csr_array:
     """The array of a ``.npy`` file, the one array of a ``.npz`` file, or the matrix that SciPy saved in one."""
     readable(path)
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
-        with loaded:
-            if "format" in loaded.files and "shape" in loaded.files:
-                return sparse_matrix(str(path), scipy.sparse.load_npz(path))
-            if len(loaded.files) != 1:
-                raise InputError(f"{path} holds {len(loaded.files)} arrays, expected one array or a matrix saved by "
-                                 "scipy.sparse.save_npz")
-            array: np.ndarray = loaded[loaded.files[0]]
-            return array
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy's advice on headers in the manner of Python 2, which it reads
+            return _loaded(path)
     except InputError:
         raise
     except _DAMAGE as error:
@@ -112,6 +105,20 @@ def row_ids(given: Any) -> Ids | None:
     if "" in texts or array.dtype.itemsize > 4 * LONGEST:
         raise InputError(f"{name}: an id is empty or longer than {LONGEST} characters")
     return Ids(np.arange(len(array)), texts)
+
+
+def _loaded(path: Path) -> np.ndarray | scipy.sparse.csr_array:
+    loaded = np.load(path, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    with loaded:
+        if "format" in loaded.files and "shape" in loaded.files:
+            return sparse_matrix(str(path), scipy.sparse.load_npz(path))
+        if len(loaded.files) != 1:
+            raise InputError(f"{path} holds {len(loaded.files)} arrays, expected one array or a matrix saved by "
+                             "scipy.sparse.save_npz")
+        array: np.ndarray = loaded[loaded.files[0]]
+        return array
 
 
 def _as_array(given: Any) -> np.ndarray | None:

@@ -410,6 +410,13 @@ def test_damage_anywhere_is_told_or_does_no_harm(tmp_path_factory, name, damages
     assert "\n" not in told
 
 
+def test_a_header_that_numpy_reads_with_a_warning_is_read_in_silence(tmp_path):
+    """Written as Python 2 did, with a long integer; the tests take every warning for an error."""
+    (tmp_path / "numbered.csv").write_text(NUMBERED)
+    (tmp_path / "x.npy").write_bytes(npy(np.ones((3, 2))).replace(b"(3, 2), }", b"(3L,2), }"))
+    assert read_graph(tmp_path / "numbered.csv", features=tmp_path / "x.npy").x.shape == (3, 2)
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read(tmp_path):
     file = tmp_path / "edges.csv"
