@@ -47,8 +47,7 @@ class CSR:
         first[1:] = key[1:] != key[:-1]
         if value is not None:
             group = first.cumsum(0) - 1
-            value = torch.zeros(int(first.sum()), dtype=value.dtype, device=value.device).index_add_(
-                0, group, value[order])
+            value = value.new_zeros(int(first.sum()), *value.shape[1:]).index_add_(0, group, value[order])
         key = key[first]
         return cls(_starts(torch.div(key, shape[1], rounding_mode="floor"), shape[0]), key % shape[1], value,
                    num_cols=shape[1], symmetric=symmetric)
@@ -142,6 +141,14 @@ class CSR:
         return CSR(ends[self.ptr], self.idx[mask], None if self.value is None else self.value[mask],
                    num_cols=self.shape[1], symmetric=symmetric)
 
+    def rows(self, block: slice) -> CSR:
+        """Successive rows, sharing their entries with this matrix."""
+        start, stop, _ = block.indices(self.shape[0])
+        ptr = self.ptr[start:stop + 1]
+        entries = slice(int(ptr[0]), int(ptr[-1]))
+        return CSR(ptr - ptr[0], self.idx[entries], None if self.value is None else self.value[entries],
+                   num_cols=self.shape[1])
+
     def take_rows(self, rows: Tensor) -> CSR:
         """The given rows, in the given order: O(entries of those rows)."""
         ptr, entry = _row_entries(self.ptr, rows)
@@ -155,6 +162,9 @@ class CSR:
         inside = rows.keep(nodes[position] == rows.idx) if rows.nnz else rows
         local = torch.searchsorted(nodes, inside.idx)
         return CSR(inside.ptr, local, inside.value, symmetric=self.symmetric)
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        return spmm(self, x)
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> CSR:
         value = None if self.value is None else self.value.to(device, non_blocking=non_blocking)
@@ -238,12 +248,25 @@ def sddmm(matrix: CSR, a: Tensor, b: Tensor) -> Tensor:
     return products
 
 
-def rows_product(matrix: CSR, value: Tensor, x: Tensor, rows: slice) -> Tensor:
-    """Some rows of A X, (n, D), with ``value`` (nnz,) for the entries of A; it has no gradient."""
-    start, stop, _ = rows.indices(matrix.shape[0])
-    ptr = matrix.ptr[start:stop + 1]
-    entries = slice(int(ptr[0]), int(ptr[-1]))
-    return _bag(ptr - ptr[0], matrix.idx[entries], value[entries], x)
+def union(a: CSR, b: CSR, dtype: torch.dtype) -> CSR:
+    """The entries of A or of the transpose of B, with the value in both, (nnz, 2); 0 where one has none."""
+    if a.device.type == "cpu":  # one merge of sorted rows, A + i Bᵀ
+        wide = np.complex128 if dtype == torch.float64 else np.complex64
+        both = a.to_scipy(wide) + 1j * b.to_scipy(wide).T.tocsr()
+        return CSR(torch.from_numpy(both.indptr), torch.from_numpy(both.indices),
+                   torch.view_as_real(torch.from_numpy(both.data)), num_cols=a.shape[1])
+    b = b.T
+    value = torch.cat([F.pad(a.values().to(dtype)[:, None], (0, 1)), F.pad(b.values().to(dtype)[:, None], (1, 0))])
+    return CSR.from_coo(torch.cat([a.row, b.row]), torch.cat([a.idx, b.idx]), value, shape=a.shape)
+
+
+def turned(matrix: CSR) -> CSR:
+    """The transpose of a matrix that is needed once: nothing is kept for the next time."""
+    if matrix.device.type != "cpu":
+        return matrix.T
+    columns = matrix.to_scipy(matrix.values().numpy().dtype).T.tocsr()
+    return CSR(torch.from_numpy(columns.indptr), torch.from_numpy(columns.indices), torch.from_numpy(columns.data),
+               num_cols=matrix.shape[0])
 
 
 class _SpMM(torch.autograd.Function):

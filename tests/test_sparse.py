@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sgcl.sparse import CSR, SparseFeatures, sddmm, spmm
+from sgcl.sparse import CSR, SparseFeatures, sddmm, spmm, turned, union
 
 
 @st.composite
@@ -116,3 +116,19 @@ def test_sparse_features_act_like_dense_ones(pair, seed):
     rows = torch.tensor([dense.size(0) - 1, 0])
     assert torch.equal(masked[rows].to_dense(), (dense * scale)[rows])
     assert torch.allclose(x.scale_entries(torch.full((x.matrix.nnz,), 2.0)).to_dense(), 2 * dense)
+
+
+@given(matrices(), st.integers(0, 2**31), st.floats(0, 1))
+def test_union_turned_and_rows_are_plain_indexing(pair, seed, filled):
+    matrix, dense = pair
+    generator = torch.Generator().manual_seed(seed)
+    other = torch.rand(dense.T.shape, generator=generator, dtype=torch.double)
+    other *= torch.rand(dense.T.shape, generator=generator) < filled
+    row, col = other.nonzero(as_tuple=True)
+    both = union(matrix, CSR.from_coo(row, col, other[row, col], shape=tuple(other.shape)), torch.float64)
+    assert torch.equal(both.with_values(both.value[:, 0]).to_dense(), dense)
+    assert torch.equal(both.with_values(both.value[:, 1]).to_dense(), other.T)
+    assert both.nnz == int(((dense != 0) | (other.T != 0)).sum())
+    assert torch.equal(turned(matrix).to_dense(), dense.T)
+    start, stop = sorted(torch.randint(len(dense) + 1, (2,), generator=generator).tolist())
+    assert torch.equal(matrix.rows(slice(start, stop)).to_dense(), dense[start:stop])

@@ -9,15 +9,16 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from sgcl.errors import InputError
-from sgcl.sparse import CSR, rows_product, sddmm
+from sgcl.sparse import CSR, sddmm, spmm, turned, union
 
 Similarity = Literal["cosine", "correlation"]
 Terms = Literal["both", "positive", "negative"]
 
 _TINY = 1e-12     # rows shorter than this count as zero
-_ROWS = 1 << 13   # rows at a time
+_ROWS = 1 << 10   # rows at a time: what they touch should stay in a processor's cache
 
 
 def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positives21: CSR, *,
@@ -70,91 +71,116 @@ class _Form(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """One view as the loss needs it."""
+    """One view as the loss needs it; u = h * inverse is made a block at a time."""
 
-    rows: Tensor             # (N, D) u
+    h: Tensor                # (N, D)
     inverse: Tensor | None   # (N, 1) 1 / ||h||, where rows are normalised
     gram: Tensor             # (D, D) UᵀU
     total: Tensor            # (D,) Uᵀ1
 
+    def rows(self, block: slice) -> Tensor:
+        """(n, D) some rows of U."""
+        return self.h[block] if self.inverse is None else self.h[block] * self.inverse[block]
+
 
 class _SmoothedLoss(torch.autograd.Function):
-    """Forward: two sets of sampled products, two Gram matrices. Backward, a block of rows at a time, so that no further
-    (N, D) array is held: with m_ij = dL/d<u_i, v_j> over P12 and n_ij over P21,
+    """Value and gradient a block of rows at a time, so that no further (N, D) array is held. While the neighbours of a
+    block are in the cache, their products give m_ij = dL/d<u_i, v_j> of the listed pairs and these at once
 
-        dU = M V + Nᵀ V + λ (2a² U VᵀV + 2ab 1 (Vᵀ1)ᵀ),   dh_i = (du_i - u_i <u_i, du_i>) / ||h_i||.
+        dU = M V + λ (2a² U VᵀV + 2ab 1 (Vᵀ1)ᵀ),   dh_i = (du_i - u_i <u_i, du_i>) / ||h_i||.
+
+    The backward pass adds dV, the same with Mᵀ.
     """
 
     @staticmethod
     def forward(ctx: Any, h1: Tensor, h2: Tensor, positives12: CSR, positives21: CSR, form: _Form) -> Tensor:
-        first, second = _side(h1, form.unit), _side(h2, form.unit)
-        forth, slope12 = _listed_pairs(first.rows, second.rows, positives12, form)
-        back, slope21 = _listed_pairs(second.rows, first.rows, positives21, form)
+        first, second = _side(h1.detach(), form.unit), _side(h2.detach(), form.unit)
+        pairs = union(positives12, positives21, h1.dtype)
+        cost, slope, grad1 = _listed_pairs(first, second, pairs, form, ctx.needs_input_grad[0])
         everything = (form.a**2 * (first.gram * second.gram).sum() + 2 * form.a * form.b * (first.total * second.total
                       ).sum() + form.b**2 * len(h1) ** 2)
-        ctx.form, ctx.positives = form, (positives12, positives21)
-        ctx.save_for_backward(*first, *second, slope12, slope21)
-        return ((forth + back) / 2 + form.push * everything).to(h1.dtype)
+        ctx.form, ctx.slopes = form, pairs.with_values(slope)
+        ctx.save_for_backward(*first, *second, grad1)
+        return (cost / 2 + form.push * everything).to(h1.dtype)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
-        saved, form = ctx.saved_tensors, ctx.form
-        first, second, (slope12, slope21) = _Side(*saved[:4]), _Side(*saved[4:8]), saved[8:]
-        positives12, positives21 = ctx.positives
-        grad1 = grad2 = None
-        if ctx.needs_input_grad[0]:
-            grad1 = _gradient(first, second, positives12, slope12, positives21, slope21, form, grad_outputs[0])
+        saved, (scale,) = ctx.saved_tensors, grad_outputs
+        first, second, grad1, grad2 = _Side(*saved[:4]), _Side(*saved[4:8]), saved[8], None
         if ctx.needs_input_grad[1]:
-            grad2 = _gradient(second, first, positives21, slope21, positives12, slope12, form, grad_outputs[0])
-        return grad1, grad2, None, None, None
+            slopes, spread = turned(ctx.slopes), _spread(first, ctx.form)
+            grad2 = torch.empty_like(second.h)
+            for block in _blocks(second.h):
+                _gradient(second, first, second.rows(block), slopes.rows(block), spread, block, out=grad2[block])
+                grad2[block] *= scale
+        return None if grad1 is None else grad1 * scale, grad2, None, None, None
 
 
 def _side(h: Tensor, unit: bool) -> _Side:
-    """Rows, Gram matrix and column sums. A row of zeros stays one, and gets no gradient (the quotient would make it
+    """Norms, Gram matrix and column sums. A row of zeros stays one, and gets no gradient (the quotient would make it
     infinite). Sums are kept in a wide type: float32 over millions of rows would lose digits."""
-    wide = torch.float32 if h.device.type == "mps" else torch.float64      # MPS has no float64
-    rows, inverse = h.detach(), None
+    inverse = None
     if unit:
-        norm = torch.linalg.vector_norm(rows, dim=1, keepdim=True)         # (N, 1)
+        norm = torch.linalg.vector_norm(h, dim=1, keepdim=True)            # (N, 1)
         inverse = torch.where(norm > _TINY, 1 / norm, 0.0)
-        rows = rows * inverse
-    gram = torch.zeros(h.size(1), h.size(1), dtype=wide, device=h.device)
-    total = torch.zeros(h.size(1), dtype=wide, device=h.device)
-    for block in rows.split(_ROWS):
-        gram += block.T @ block
-        total += block.sum(0)
-    return _Side(rows, inverse, gram, total)
+    side = _Side(h, inverse, h.new_zeros(h.size(1), h.size(1), dtype=_wide(h)), h.new_zeros(h.size(1), dtype=_wide(h)))
+    for block in _blocks(h):
+        u = side.rows(block)
+        side.gram.add_(u.T @ u)
+        side.total.add_(u.sum(0))
+    return side
 
 
-def _listed_pairs(u: Tensor, v: Tensor, positives: CSR, form: _Form) -> tuple[Tensor, Tensor]:
-    """The sum over the entries of P, () in the wide type, and half of its slope against each <u_i, v_j>, (nnz,)."""
-    p = positives.values().to(u.dtype)                                     # (nnz,)
-    c = form.a * sddmm(positives, u, v) + form.b                           # (nnz,)
-    pull = form.pull * p.square()
-    push = form.push * ((1 - p).square() - 1)
-    cost = pull * (1 - c).square() + push * c.square()
-    slope = form.a * (push * c - pull * (1 - c))
-    return cost.sum(dtype=torch.float32 if u.device.type == "mps" else torch.float64), slope
+def _listed_pairs(own: _Side, other: _Side, pairs: CSR, form: _Form, needs_gradient: bool,
+                  ) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The sum over the listed pairs of both directions, () in the wide type; half of its slope against each
+    <u_i, v_j>, (nnz,); and, where needed, dL/dh of the view of the rows, (N, D)."""
+    cost = own.h.new_zeros((), dtype=_wide(own.h))
+    slope = own.h.new_empty(pairs.nnz)
+    gradient, spread = torch.empty_like(own.h) if needs_gradient else None, _spread(other, form)
+    done = 0
+    for block in _blocks(own.h):
+        u, part = own.rows(block), pairs.rows(block)
+        p, q = part.values().unbind(1)                                     # (n,) twice, entries of the block
+        c = sddmm(part, u, other.h)
+        if other.inverse is not None:
+            c *= other.inverse[:, 0].index_select(0, part.idx)
+        c.mul_(form.a).add_(form.b)
+        pull = form.pull * (p.square() + q.square())
+        push = form.push * ((1 - p).square() + (1 - q).square() - 2)
+        cost += (pull * (1 - c).square() + push * c.square()).sum()
+        bent = torch.mul(push * c - pull * (1 - c), form.a, out=slope[done:done + part.nnz])
+        done += part.nnz
+        if gradient is not None:
+            _gradient(own, other, u, part.with_values(bent), spread, block, out=gradient[block])
+    return cost, slope, gradient
 
 
-def _gradient(own: _Side, other: _Side, forth: CSR, forth_slope: Tensor, back: CSR, back_slope: Tensor, form: _Form,
-              grad: Tensor) -> Tensor:
-    """dL/dh of one view, (N, D)."""
-    dtype = own.rows.dtype
-    back_slope, turned = back_slope[back.perm], back.with_values(None).T
-    gram = (2 * form.push * form.a**2 * other.gram).to(dtype)              # (D, D)
-    shift = (2 * form.push * form.a * form.b * other.total).to(dtype)      # (D,)
-    out = torch.empty_like(own.rows)
-    for start in range(0, len(out), _ROWS):
-        rows = slice(start, start + _ROWS)
-        u = own.rows[rows]
-        du = torch.addmm(shift, u, gram)
-        du += rows_product(forth, forth_slope, other.rows, rows)
-        du += rows_product(turned, back_slope, other.rows, rows)
-        if own.inverse is not None:
-            du = torch.addcmul(du, u, torch.linalg.vecdot(du, u)[:, None], value=-1).mul_(own.inverse[rows])
-        torch.mul(du, grad, out=out[rows])
-    return out
+def _spread(other: _Side, form: _Form) -> tuple[Tensor, Tensor]:
+    """What all pairs together add to the gradient: u_i times the first (D, D), plus the second (D,)."""
+    return ((2 * form.push * form.a**2 * other.gram).to(other.h.dtype),
+            (2 * form.push * form.a * form.b * other.total).to(other.h.dtype))
+
+
+def _gradient(own: _Side, other: _Side, u: Tensor, slopes: CSR, spread: tuple[Tensor, Tensor], block: slice, *,
+              out: Tensor) -> None:
+    """dL/dh of a block of one view, (n, D), from the slopes of its pairs."""
+    if other.inverse is not None:
+        slopes = slopes.with_values(slopes.values() * other.inverse[:, 0].index_select(0, slopes.idx))
+    torch.addmm(spread[1], u, spread[0], out=out)
+    out += spmm(slopes, other.h)
+    if own.inverse is not None:
+        out.addcmul_(u, torch.linalg.vecdot(out, u)[:, None], value=-1).mul_(own.inverse[block])
+
+
+def _blocks(h: Tensor) -> list[slice]:
+    step = _ROWS if h.device.type == "cpu" else _ROWS << 6
+    return [slice(start, min(start + step, len(h))) for start in range(0, len(h), step)]
+
+
+def _wide(h: Tensor) -> torch.dtype:
+    return torch.float32 if h.device.type == "mps" else torch.float64      # MPS has no float64
 
 
 def _standardise(h: Tensor) -> Tensor:
