@@ -18,6 +18,7 @@ Similarity = Literal["cosine", "correlation"]
 Terms = Literal["both", "positive", "negative"]
 
 _TINY = 1e-12     # rows shorter than this count as zero
+_COLUMNS = 128    # of the Gram matrix at a time
 _ROWS = 1 << 10   # rows at a time: what they touch should stay in a processor's cache
 
 
@@ -125,10 +126,12 @@ def _side(h: Tensor, unit: bool) -> _Side:
         norm = torch.linalg.vector_norm(h, dim=1, keepdim=True)            # (N, 1)
         inverse = torch.where(norm > _TINY, 1 / norm, 0.0)
     side = _Side(h, inverse, h.new_zeros(h.size(1), h.size(1), dtype=_wide(h)), h.new_zeros(h.size(1), dtype=_wide(h)))
-    for block in _blocks(h):
+    for block in _blocks(h, 8):
         u = side.rows(block)
-        side.gram.add_(u.T @ u)
         side.total.add_(u.sum(0))
+        for start in range(0, h.size(1), _COLUMNS):  # UᵀU is symmetric: what lies below its diagonal is copied
+            side.gram[start:start + _COLUMNS, start:].add_(u[:, start:start + _COLUMNS].T @ u[:, start:])
+    side.gram.copy_(side.gram.triu() + side.gram.triu(1).T)
     return side
 
 
@@ -174,8 +177,8 @@ def _gradient(own: _Side, other: _Side, u: Tensor, slopes: CSR, spread: tuple[Te
         out.addcmul_(u, torch.linalg.vecdot(out, u)[:, None], value=-1).mul_(own.inverse[block])
 
 
-def _blocks(h: Tensor) -> list[slice]:
-    step = _ROWS if h.device.type == "cpu" else _ROWS << 6
+def _blocks(h: Tensor, times: int = 1) -> list[slice]:
+    step = _ROWS * (times if h.device.type == "cpu" else 64)
     return [slice(start, min(start + step, len(h))) for start in range(0, len(h), step)]
 
 

@@ -102,6 +102,7 @@ def test_the_blocks_of_the_gram_matrix_add_up(monkeypatch):
     eye = torch.eye(11, dtype=torch.double)
     whole = smoothed_contrastive_loss(h1, h2, sparse(eye), sparse(eye))
     monkeypatch.setattr("sgcl.losses.smoothed._ROWS", 3)
+    monkeypatch.setattr("sgcl.losses.smoothed._COLUMNS", 3)
     assert torch.allclose(smoothed_contrastive_loss(h1, h2, sparse(eye), sparse(eye)), whole, rtol=1e-12)
 
 
