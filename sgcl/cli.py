@@ -1,23 +1,23 @@
 """The command line: words in, calls out. Results go to standard output, progress to standard error.
 
-Exit codes: 0 done, 1 the run failed, 2 a request that cannot be met, told in one line.
+Exit codes: 0 done, 1 the run failed, 2 a request that cannot be met, told in one line, 130 and 143 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import os
-import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from sgcl.errors import InputError
+from sgcl.options import Parser, no_such
+from sgcl.signals import Interrupted
 from sgcl.trainer import TrainingError
 
 _OVERVIEW = """node embeddings without labels, by smoothed graph contrastive learning
@@ -25,7 +25,10 @@ _OVERVIEW = """node embeddings without labels, by smoothed graph contrastive lea
   sgcl demo                                         see it work, on data that comes along
   sgcl train --dataset cora --smoothing taubin      train and leave a run folder
   sgcl train --graph edges.csv --features x.csv     the same on a graph of your own
+  sgcl train --resume RUN                           go on with a run that was cut short
   sgcl evaluate runs/sgcl-taubin-cora-0             score a run beside its floors
+  sgcl sweep --dataset cora --grid lr=1e-3,1e-4     look for good settings, without test labels
+  sgcl runs                                         the runs there are; `sgcl show RUN` sums one up
   sgcl embed RUN --graph new.csv --features x.csv --out new.parquet   embed other nodes with it
   sgcl datasets                                     what can be trained on, and what is here
   sgcl methods sgcl                                 what a method does, and its settings
@@ -45,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(2, error)
     except TrainingError as error:
         return _fail(1, error)
+    except Interrupted as stop:
+        return _fail(128 + stop.number, stop)
     except KeyboardInterrupt:
         return _fail(130, "interrupted")
     except BrokenPipeError:  # whoever reads has gone, as in `sgcl datasets | head -1`
@@ -59,11 +64,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> None:
     commands: dict[str, Callable[[list[str]], None]] = {
-        "train": _train, "evaluate": _evaluate, "embed": _embed, "datasets": _datasets, "methods": _methods,
-        "demo": _demo}
+        "train": _train, "evaluate": _evaluate, "embed": _embed, "sweep": _sweep, "runs": _runs, "show": _show,
+        "datasets": _datasets, "methods": _methods, "demo": _demo}
     if words and words[0] in commands:
         return commands[words[0]](words[1:])
-    parser = _Parser(prog="sgcl", description=_OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="sgcl", description=_OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="store_true", help="say which version this is")
     parser.add_argument("command", nargs="?", metavar="COMMAND", help=", ".join(commands))
     given = parser.parse_args(words)
@@ -72,7 +77,7 @@ def _run(words: list[str]) -> None:
     elif given.command is None:
         parser.print_help()
     else:
-        parser.error(_no_such("command", given.command, commands))
+        parser.error(no_such("command", given.command, commands))
 
 
 def _note(message: Warning | str, *rest: Any, **more: Any) -> None:
@@ -85,10 +90,12 @@ def _fail(code: int, why: object) -> int:
 
 
 def _train(words: list[str]) -> None:
-    from sgcl import options, recipes, settings, workflow
+    from sgcl import options, workflow
 
+    if any(word.split("=")[0] == "--resume" for word in words):
+        return _resume(words)
     method = words.pop(0) if words and not words[0].startswith("-") else "sgcl"
-    parser = _Parser(prog=f"sgcl train {method}", argument_default=argparse.SUPPRESS, allow_abbrev=False,
+    parser = Parser(prog=f"sgcl train {method}", argument_default=argparse.SUPPRESS, allow_abbrev=False,
                      usage="sgcl train [METHOD] --dataset NAME [--smoothing NAME] [--seed N] [--out RUN] [flag ...]",
                      description="Train on a graph without labels and leave a run folder: settings, metrics, "
                                  "weights, embeddings by node id and a training curve. A dataset that has a recipe "
@@ -101,21 +108,74 @@ def _train(words: list[str]) -> None:
     graph.add_argument("--out", metavar="RUN", help="the run folder; runs/METHOD-SMOOTHING-DATASET-SEED unless given")
     graph.add_argument("--recipe", action=argparse.BooleanOptionalAction, help="start from the dataset's recipe")
     _add_common(graph)
-    graph.add_argument("--threads", type=int, metavar="N", help="CPU threads; all cores unless given")
+    _add_running(graph)
     options.add_options(parser, method)
     given = parser.parse_args(words)
     files = _own_files(given)
     _set_threads(getattr(given, "threads", None))
+    chosen = _chosen(given, files, method)
+    data, dataset = _load(given, files), _dataset_name(given, files)
+    outcome = workflow.train_run(method, chosen, data, dataset=dataset, files=files, out=getattr(given, "out", None),
+                                 protocol=getattr(given, "protocol", None), **_running(given))
+    _print_run(given, outcome)
+
+
+def _chosen(given: Any, files: dict[str, Any] | None, method: str) -> dict[str, Any]:
+    """The settings in JSON form: the flags over the recipe of a named dataset, if it has one."""
+    from sgcl import options, recipes, settings
+
     base = {}
     if files is None and getattr(given, "recipe", True):
         wanted = getattr(given, "smoothing", None)
         base = recipes.recipe(method, given.dataset, wanted or settings.encode(settings.defaults(method)).get(
             "smoothing", {}).get("name"))
-    chosen = options.collect(given, base, method)
-    data = _load(given, files)
-    dataset = given.dataset if files is None else Path(files["edges"]).name.split(".")[0]
-    outcome = workflow.train_run(method, chosen, data, dataset=dataset, files=files, out=getattr(given, "out", None),
-                                 protocol=getattr(given, "protocol", None), quiet=getattr(given, "quiet", False))
+    return options.collect(given, base, method)
+
+
+def _dataset_name(given: Any, files: dict[str, Any] | None) -> str:
+    return str(given.dataset) if files is None else Path(files["edges"]).name.split(".")[0]
+
+
+def _resume(words: list[str]) -> None:
+    from sgcl import runs, workflow
+
+    parser = Parser(prog="sgcl train --resume", argument_default=argparse.SUPPRESS, allow_abbrev=False,
+                     description="Go on with a run that was cut short, exactly as if it had not been. Its settings and "
+                                 "its graph are the run's own.")
+    _add_common(parser)
+    _add_running(parser)
+    given, others = parser.parse_known_args(words)
+    if others:
+        raise InputError(f"--resume goes on with the run's own settings: leave out {others[0]}")
+    _set_threads(getattr(given, "threads", runs.read_config(Path(given.resume)).get("threads")))
+    _print_run(given, workflow.resume_run(given.resume, data_root=getattr(given, "data_root", None), **_running(given)))
+
+
+def _add_running(parser: Any) -> None:
+    parser.add_argument("--threads", type=int, metavar="N", help="CPU threads; all cores unless given")
+    parser.add_argument("--checkpoint-every", type=float, metavar="SECONDS", help="the time between two "
+                        "checkpoints, which changes no result; default 60")
+    parser.add_argument("--tensorboard", action="store_true", help="also write RUN/tensorboard, for TensorBoard")
+    _add_limits(parser)
+    parser.add_argument("--resume", metavar="RUN", help="go on with a run that was cut short, with its own settings")
+
+
+def _add_limits(parser: Any) -> None:
+    parser.add_argument("--memory-limit", metavar="SIZE", help="refuse what would take more in all, e.g. 4GB; what "
+                        "memory is free unless given")
+    parser.add_argument("-v", "--verbose", action="store_true", help="a line an epoch, and notes")
+
+
+def _running(given: Any) -> dict[str, Any]:
+    """How a training runs, which changes nothing of its result."""
+    from sgcl import embeddings
+
+    how = {name: getattr(given, name) for name in ("checkpoint_every", "tensorboard", "quiet", "verbose")
+           if hasattr(given, name)}
+    return {**how, "memory_limit": embeddings.memory_bytes(getattr(given, "memory_limit", None))}
+
+
+def _print_run(given: Any, outcome: dict[str, Any]) -> None:
     if getattr(given, "json", False):
         print(json.dumps(outcome))
     else:
@@ -126,18 +186,28 @@ def _train(words: list[str]) -> None:
 
 def _evaluate(words: list[str]) -> None:
     from sgcl import workflow
-    from sgcl.report import mean_and_deviation, print_table
+    from sgcl.evaluation import TASKS
+    from sgcl.report import print_scores
 
-    parser = _Parser(prog="sgcl evaluate", allow_abbrev=False,
-                     description="Score frozen embeddings with a linear probe whose regularisation is chosen on "
-                                 "validation nodes, beside raw features and the untrained encoder. Several runs that "
-                                 "differ in their seed alone are put together.")
+    parser = Parser(prog="sgcl evaluate", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+                     description="Score embeddings beside raw features and the untrained encoder. Several runs that\n"
+                                 "differ in their seed alone are put together. Rows join their run's results.jsonl.",
+                     epilog="tasks:\n" + "\n".join(f"  {name:<12}{task.about}" for name, task in TASKS.items()) +
+                            "\n\nAll but links judge the embedding that the run left. It was made with all links in "
+                            "sight, so\nfor links the run's method is trained anew for each split, with its settings, "
+                            "on 90 % of the\nlinks; the rest is told from as many pairs without a link by the cosine. "
+                            "It takes as long as\nthe trainings.")
     parser.add_argument("runs", nargs="+", metavar="RUN")
+    parser.add_argument("--task", metavar="NAMES", type=lambda names: names.split(","), default=["probe"],
+                        help="one or more of " + ",".join(TASKS) + ", set apart by commas (default probe)")
     parser.add_argument("--protocol", metavar="NAME", help="how nodes are split; the run's own unless given")
     parser.add_argument("--seeds", type=int, metavar="N", help="splits 0 to N-1 for each run; the split of the run's "
                         "own seed unless given")
     parser.add_argument("--probe", choices=("converged", "published"), default="converged",
-                        help="logistic regression run to convergence, or the probe of the protocol's paper")
+                        help="logistic regression run to convergence, its regularisation chosen on validation nodes, "
+                        "or the probe of the protocol's paper")
+    parser.add_argument("--labels", metavar="FILE", help="a table with an id and a label column, instead of the "
+                        "graph's own labels; nodes may be left out")
     parser.add_argument("--floors", action=argparse.BooleanOptionalAction, default=True,
                         help="also score raw features and the untrained encoder")
     _add_common(parser)
@@ -146,36 +216,120 @@ def _evaluate(words: list[str]) -> None:
     _set_threads(given.threads)
     if given.seeds is not None and given.seeds < 1:
         raise InputError(f"--seeds is {given.seeds}, expected at least 1")
-    rows = workflow.evaluate_runs(given.runs, protocol=given.protocol, seeds=given.seeds, probe=given.probe,
-                                  floors=given.floors, data_root=getattr(given, "data_root", None))
+    rows = workflow.evaluate_runs(given.runs, tasks=given.task, protocol=given.protocol, seeds=given.seeds,
+                                  probe=given.probe, labels=given.labels, floors=given.floors,
+                                  data_root=getattr(given, "data_root", None), quiet=getattr(given, "quiet", False))
     if getattr(given, "json", False):
         print(json.dumps({"results": rows}))
-        return
-    table = []
-    for name in dict.fromkeys(row["name"] for row in rows):
-        mine = [row for row in rows if row["name"] == name]
-        disparities = [row["disparity"] for row in mine if row["disparity"] is not None]
-        table.append([name, mean_and_deviation([row["test"] for row in mine]),
-                      mean_and_deviation([row["val"] for row in mine]), str(len(mine)),
-                      f"{sum(disparities) / len(disparities):+.3f}" if disparities else "undefined"])
-    first = rows[0]
-    print_table(f"{first['dataset']}, protocol {first['protocol']}, probe {first['probe']}",
-                ["", f"test {first['metric']} %", "validation %", "runs x splits", "disparity"], table)
+    else:
+        print_scores(rows)
+
+
+def _sweep(words: list[str]) -> None:
+    from sgcl import embeddings, options, sweep
+    from sgcl.report import print_sweep
+
+    method = words.pop(0) if words and not words[0].startswith("-") else "sgcl"
+    parser = Parser(prog=f"sgcl sweep {method}", argument_default=argparse.SUPPRESS, allow_abbrev=False,
+                    usage="sgcl sweep [METHOD] --dataset NAME --grid NAME=VALUE,VALUE [--grid ...] [flag ...]",
+                    description="Train with many settings, score each without a look at test labels, and print the "
+                                "command line of the best. The same command goes on with a sweep that was cut short.",
+                    epilog="example: sgcl sweep --dataset digits --grid lr=1e-3,1e-4 --grid drop-edges=0.3,0.5 "
+                           "--epochs 50")
+    group = parser.add_argument_group("graph and sweep")
+    _add_graph(group)
+    group.add_argument("--protocol", metavar="NAME", help="how nodes are split; the dataset's own unless given")
+    group.add_argument("--grid", metavar="NAME=VALUES", action="append", default=[], help="values of a flag, set apart "
+                       "by commas; give it again for another flag")
+    group.add_argument("--range", metavar="NAME=LOW..HIGH", action="append", default=[], help="numbers for Optuna to "
+                       "choose from; on a logarithmic scale where HIGH is 10 times LOW or more")
+    group.add_argument("--optuna", action="store_true", default=False, help="let Optuna propose the trials, and stop "
+                       "those that fall behind")
+    group.add_argument("--trials", type=int, metavar="N", help="how many Optuna tries in all (default 20)")
+    group.add_argument("--select", choices=sweep.SELECT, default="validation", help="best by a linear probe on "
+                       "validation nodes; or without labels, by links hidden before training or by effective rank")
+    group.add_argument("--out", metavar="FOLDER", help="the sweep folder; runs/sweep-METHOD-DATASET-SELECT "
+                       "unless given")
+    group.add_argument("--recipe", action=argparse.BooleanOptionalAction, help="start from the dataset's recipe")
+    _add_common(group)
+    group.add_argument("--threads", type=int, metavar="N", help="CPU threads; all cores unless given")
+    _add_limits(group)
+    options.add_options(parser, method)
+    given = parser.parse_args(words)
+    if hasattr(given, "trials") and not given.optuna:
+        raise InputError("--trials is for --optuna: a grid has as many trials as points")
+    files = _own_files(given)
+    space = sweep.read_space(given.grid, given.range, method)
+    _set_threads(getattr(given, "threads", None))
+
+    def settle(values: Mapping[str, str]) -> dict[str, Any]:
+        merged = {**vars(given), **vars(options.given_by_name(values, method))}
+        return _chosen(argparse.Namespace(**merged), files, method)
+
+    data, dataset = _load(given, files), _dataset_name(given, files)
+    outcome = sweep.sweep(
+        method, settle, space, data, dataset=dataset, files=files, select=given.select,
+        trials=getattr(given, "trials", 20) if given.optuna else None, protocol=getattr(given, "protocol", None),
+        out=getattr(given, "out", f"runs/sweep-{method}-{dataset}-{given.select}"),
+        memory_limit=embeddings.memory_bytes(getattr(given, "memory_limit", None)),
+        quiet=getattr(given, "quiet", False), verbose=getattr(given, "verbose", False))
+    if getattr(given, "json", False):
+        print(json.dumps(outcome))
+    else:
+        print_sweep(outcome)
+
+
+def _runs(words: list[str]) -> None:
+    from sgcl import summary
+    from sgcl.report import print_runs
+
+    parser = Parser(prog="sgcl runs", allow_abbrev=False, description="List the runs in a folder, oldest first.")
+    parser.add_argument("folder", nargs="?", default="runs", metavar="FOLDER", help="where to look, however deep "
+                        "(default runs)")
+    parser.add_argument("--json", action="store_true", help="one JSON value on standard output")
+    given = parser.parse_args(words)
+    rows = summary.list_runs(given.folder)
+    if given.json:
+        print(json.dumps(rows))
+    elif rows:
+        print_runs(given.folder, rows)
+    else:
+        print(f"no runs in {given.folder}")
+
+
+def _show(words: list[str]) -> None:
+    from sgcl import summary
+    from sgcl.report import print_run
+
+    parser = Parser(prog="sgcl show", allow_abbrev=False, description="Sum up a run: what differs from the defaults, "
+                    "what it was made with, how it went, its results and files, and how to go on.")
+    parser.add_argument("run", metavar="RUN")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    given = parser.parse_args(words)
+    run = summary.show_run(given.run)
+    if given.json:
+        print(json.dumps(run))
+    else:
+        print_run(run)
 
 
 def _embed(words: list[str]) -> None:
-    from sgcl import workflow
+    from sgcl import embeddings, workflow
 
-    parser = _Parser(prog="sgcl embed", allow_abbrev=False, argument_default=argparse.SUPPRESS,
+    parser = Parser(prog="sgcl embed", allow_abbrev=False, argument_default=argparse.SUPPRESS,
                      description="Embed the nodes of a graph with a trained run: nodes it has not seen, or a new graph "
                                  "with the same features. Writes them under their ids.")
     parser.add_argument("run", metavar="RUN")
     _add_graph(parser)
     parser.add_argument("--out", metavar="FILE", required=True, help="a .parquet, .csv or .npy file")
     parser.add_argument("--device", metavar="NAME", help="where to work; where the run was trained unless given")
+    parser.add_argument("--memory", metavar="SIZE", help="what to take at most beside the graph and the weights, e.g. "
+                        "2GB: it works in blocks then, with temporary files beside FILE")
     _add_common(parser)
     given = parser.parse_args(words)
-    outcome = workflow.embed(given.run, _load(given, _own_files(given)), given.out, getattr(given, "device", None))
+    memory = embeddings.memory_bytes(getattr(given, "memory", None))
+    outcome = workflow.embed(given.run, _load(given, _own_files(given)), given.out, getattr(given, "device", None),
+                             memory)
     print(json.dumps(outcome) if getattr(given, "json", False) else
           f"{outcome['out']}: {outcome['nodes']} nodes, width {outcome['width']}")
 
@@ -184,7 +338,7 @@ def _datasets(words: list[str]) -> None:
     from sgcl import datasets
     from sgcl.report import print_table
 
-    parser = _Parser(prog="sgcl datasets", allow_abbrev=False, argument_default=argparse.SUPPRESS,
+    parser = Parser(prog="sgcl datasets", allow_abbrev=False, argument_default=argparse.SUPPRESS,
                      description="List the named datasets; describe and measure one, or a graph of your own.")
     parser.add_argument("dataset", nargs="?", metavar="NAME")
     _add_graph(parser, named=False)
@@ -220,7 +374,7 @@ def _methods(words: list[str]) -> None:
     from sgcl.methods import METHODS
     from sgcl.report import print_table
 
-    parser = _Parser(prog="sgcl methods", allow_abbrev=False, description="List the methods, or describe one.")
+    parser = Parser(prog="sgcl methods", allow_abbrev=False, description="List the methods, or describe one.")
     parser.add_argument("name", nargs="?", metavar="NAME")
     parser.add_argument("--json", action="store_true", help="one JSON value on standard output")
     given = parser.parse_args(words)
@@ -239,7 +393,7 @@ def _methods(words: list[str]) -> None:
 def _demo(words: list[str]) -> None:
     from sgcl import demo
 
-    parser = _Parser(prog="sgcl demo", allow_abbrev=False,
+    parser = Parser(prog="sgcl demo", allow_abbrev=False,
                      description="Train SGCL with each smoothing on the nearest-neighbour graph of scikit-learn's "
                                  "digits, print one table and leave a run folder. Needs no download.")
     parser.add_argument("--out", metavar="RUN", default="runs/demo", help="the run folder (default runs/demo)")
@@ -251,36 +405,13 @@ def _demo(words: list[str]) -> None:
     demo.run(given.out, seeds=given.seeds, epochs=given.epochs, as_json=given.json, quiet=given.quiet)
 
 
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line and name the nearest flag."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self._negative_number_matcher = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)  # -1e-3 too
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
-
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        given, unknown = self.parse_known_args(args, namespace)
-        if unknown:
-            flags = [flag for action in self._actions for flag in action.option_strings]
-            self.error(_no_such("argument", unknown[0].split("=")[0], flags))
-        return given
-
-
-def _no_such(kind: str, word: str, known: Sequence[str] | dict[str, Any]) -> str:
-    nearest = difflib.get_close_matches(word, list(known), n=1)
-    return f"no {kind} {word!r}; " + (f"did you mean {nearest[0]!r}?" if nearest else "see --help")
-
-
 def _add_graph(parser: Any, *, named: bool = True) -> None:
     if named:
         parser.add_argument("--dataset", metavar="NAME", help="a named graph; `sgcl datasets` lists them")
     parser.add_argument("--graph", metavar="EDGES", help="a graph of your own: an edge list (.csv, .tsv, .parquet), "
                         "a .graphml file or a sparse .npz adjacency")
     parser.add_argument("--features", metavar="FILE", help="its node features: a table with an id column, an .npy or "
-                        ".npz array, or one of degree, walk, spectral, ones to make them from the graph")
+                        ".npz array, or one of degree, walk, spectral, ones to make them from the graph, or learned")
     parser.add_argument("--labels", metavar="FILE", help="a table with an id and a label column, for `sgcl evaluate`")
     parser.add_argument("--ids", metavar="FILE", help="an .npy file with the ids of the rows of array features")
     parser.add_argument("--edge-weight", metavar="COLUMN", help="the column of the edge weights; weight unless given")

@@ -87,7 +87,7 @@ def _estimator(smoothing: str, seed: int, epochs: int | None) -> SGCL:
 
 
 def _leave_run(folder: Path, estimator: SGCL, graph: Graph, embedding: torch.Tensor, data: Any) -> None:
-    workflow.write_run_config(folder, estimator, graph, dataset="digits", protocol=PROTOCOL)
+    workflow.write_run_config(folder, estimator, data, graph, dataset="digits", protocol=PROTOCOL)
     for epoch in estimator.history:
         runs.append(folder / "metrics.jsonl", epoch.record())
     estimator.save_weights(folder)

@@ -4,22 +4,53 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from sgcl import files
+from sgcl.encoders import Encoder
+from sgcl.encoders.blocks import bounded
+from sgcl.encoders.storage import forget
 from sgcl.errors import InputError
 from sgcl.graph import Graph
 from sgcl.methods.base import Method
 
+_BLOCK = 1 << 19  # numbers written at a time
 
-def compute(method: Method, graph: Graph, device: str = "cpu") -> Tensor:
-    """(N, D) on the CPU, without dropout or gradients, rows in node order."""
+
+def compute(method: Method, graph: Graph, device: str = "cpu", *, memory: int | str | None = None,
+            folder: Path | None = None) -> Tensor:
+    """(N, D) on the CPU, without dropout or gradients, rows in node order.
+
+    Args:
+        method, graph, device: what embeds, what is embedded, and where.
+        memory: bytes, or text such as ``"2GB"``, that an encoder may take beside the graph and its weights. It then
+            works in blocks, and what is larger, the result too, lies in a temporary file that goes with its tensor.
+        folder: where such files go; where the system keeps temporary files unless given.
+    """
+    most = memory_bytes(memory)
+    if most is not None and not any(isinstance(part, Encoder) for part in method.modules()):
+        raise InputError(f"{type(method).__name__} has an encoder of its own, which does not work in blocks: leave the "
+                         "limit of the memory out")
     method.to(device).eval()
-    with torch.no_grad():
+    with torch.no_grad(), bounded(most, folder):
         return method.embed(graph.to(device)).cpu()
+
+
+def memory_bytes(memory: int | str | None) -> int | None:
+    """``"500MB"``, ``"2 GB"`` or ``"1.5GiB"`` in bytes (a GB is 2^30 here); whole numbers are bytes already."""
+    size = memory
+    if isinstance(memory, str):
+        found = re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT])i?B?", memory.strip(), re.IGNORECASE)
+        size = int(float(found[1]) * 2**(10 * ("KMGT".index(found[2].upper()) + 1))) if found else 0
+    if size is not None and (not isinstance(size, int) or size <= 0):
+        raise InputError(f"memory is {memory!r}, expected a size such as 500MB or 2GB")
+    return size
 
 
 def save(folder: Path, embedding: Tensor, ids: np.ndarray) -> None:
@@ -30,37 +61,49 @@ def save(folder: Path, embedding: Tensor, ids: np.ndarray) -> None:
         embedding: (N, D).
         ids: (N,) the id of each row.
     """
-    np.save(folder / "embeddings.npy", embedding.numpy(), allow_pickle=False)
-    np.save(folder / "ids.npy", ids, allow_pickle=False)
     if importlib.util.find_spec("pyarrow"):
-        write(folder / "embeddings.parquet", embedding, ids)
+        with files.whole(folder / "embeddings.parquet") as part:
+            _write_parquet(part, embedding.numpy(), ids)
+    with files.whole(folder / "embeddings.npy") as part:
+        _write_npy(part, embedding.numpy(), ids)
+    with files.whole(folder / "ids.npy") as part:
+        np.save(part, ids, allow_pickle=False)
 
 
 def write(file: Path, embedding: Tensor, ids: np.ndarray) -> None:
     """Write one file: ``.parquet`` with the columns id and embedding, ``.csv`` with id, 0, 1, ..., or ``.npy`` with
     ``.ids.npy`` beside it. It appears whole or not at all.
     """
-    writers = {".parquet": _write_parquet, ".csv": _write_csv, ".npy": _write_npy}
-    if file.suffix not in writers:
-        raise InputError(f"{file}: embeddings are written as {', '.join(writers)}")
-    part = file.with_name(f".{file.name}.part{file.suffix}")
+    check_file(file)
     try:
-        writers[file.suffix](part, embedding.numpy(), ids)
-        part.replace(file)
+        with files.whole(file) as part:
+            _WRITERS[file.suffix](part, embedding.numpy(), ids)
         if file.suffix == ".npy":
-            np.save(file.with_suffix(".ids.npy"), ids, allow_pickle=False)
+            with files.whole(file.with_suffix(".ids.npy")) as part:
+                np.save(part, ids, allow_pickle=False)
     except OSError as error:
         raise InputError(f"cannot write {file}: {error.strerror or error}") from None
-    finally:
-        part.unlink(missing_ok=True)
+
+
+def check_file(file: Path) -> None:
+    """Raise unless :func:`write` can write such a file there."""
+    if file.suffix not in _WRITERS:
+        raise InputError(f"{file}: embeddings are written as {', '.join(_WRITERS)}")
+    if not file.parent.is_dir():
+        raise InputError(f"cannot write {file}: there is no folder {file.parent}")
 
 
 def load(folder: Path) -> tuple[Tensor, np.ndarray]:
     """The (N, D) embedding and the (N,) ids that :func:`save` wrote."""
-    embedding, ids = _read(folder / "embeddings.npy", dimensions=2), _read(folder / "ids.npy", dimensions=1)
+    embedding, ids = _read(folder / "embeddings.npy", dimensions=2), load_ids(folder)
     if len(embedding) != len(ids):
         raise InputError(f"{folder}: {len(embedding)} embeddings for {len(ids)} ids; train the run again")
     return torch.from_numpy(embedding), ids
+
+
+def load_ids(folder: Path) -> np.ndarray:
+    """The (N,) ids alone."""
+    return _read(folder / "ids.npy", dimensions=1)
 
 
 def _write_parquet(file: Path, array: np.ndarray, ids: np.ndarray) -> None:
@@ -69,20 +112,40 @@ def _write_parquet(file: Path, array: np.ndarray, ids: np.ndarray) -> None:
         import pyarrow.parquet as pq
     except ImportError:
         raise InputError("Parquet needs pyarrow: pip install 'sgcl[parquet]'") from None
-    column = pa.FixedSizeListArray.from_arrays(pa.array(array.reshape(-1)), array.shape[1])
-    pq.write_table(pa.table({"id": pa.array(ids), "embedding": column}), file)
+    number = pa.from_numpy_dtype(array.dtype)
+    schema = pa.schema({"id": pa.array(ids[:0]).type, "embedding": pa.list_(number, array.shape[1])})
+    with pq.ParquetWriter(file, schema, use_dictionary=False) as writer:
+        for rows in _blocks(array):
+            column = pa.FixedSizeListArray.from_arrays(pa.array(array[rows].reshape(-1)), array.shape[1])
+            writer.write_table(pa.table([pa.array(ids[rows]), column], schema=schema))
 
 
 def _write_csv(file: Path, array: np.ndarray, ids: np.ndarray) -> None:
     with file.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream)
         table.writerow(["id", *range(array.shape[1])])
-        for name, row in zip(ids.tolist(), array, strict=True):
-            table.writerow([name, *row.tolist()])
+        for rows in _blocks(array):
+            for name, row in zip(ids[rows].tolist(), array[rows], strict=True):
+                table.writerow([name, *row.tolist()])
 
 
 def _write_npy(file: Path, array: np.ndarray, ids: np.ndarray) -> None:
-    np.save(file, array, allow_pickle=False)
+    header = {"descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape}
+    with file.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, header)
+        for rows in _blocks(array):
+            stream.write(np.ascontiguousarray(array[rows]).data)
+
+
+_WRITERS = {".parquet": _write_parquet, ".csv": _write_csv, ".npy": _write_npy}
+
+
+def _blocks(array: np.ndarray) -> Iterator[slice]:
+    """Rows to write at a time. What an array in a temporary file holds of the memory is let go in between."""
+    step = max(1, _BLOCK // array.shape[1])
+    for start in range(0, len(array), step):
+        yield slice(start, start + step)
+        forget()
 
 
 def _read(file: Path, *, dimensions: int) -> np.ndarray:

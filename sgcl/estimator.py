@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl import embeddings, runs, settings
+from sgcl import embeddings, files, runs, settings
+from sgcl.checkpoints import Checkpoints
 from sgcl.errors import InputError
-from sgcl.graph import Graph, prepare
+from sgcl.graph import Graph, one_column_each, prepare
 from sgcl.methods import METHODS, Method
 from sgcl.trainer import Callback, Epoch, check_training, train
 
@@ -36,7 +37,7 @@ class Estimator:
     def __init__(self, **given: Any) -> None:
         self.settings = settings.resolve(self.method_name, given)
         method, training, _ = settings.split(self.settings)
-        check_training(**{name: training[name] for name in ("epochs", "lr", "weight_decay", "patience", "seed")})
+        check_training(**{name: training[name] for name in inspect.signature(check_training).parameters})
         device_for(training["device"])
         with torch.random.fork_rng(devices=[]):
             METHODS[self.method_name](1, **method)  # a bad setting is told here, not at the end of a long load
@@ -49,22 +50,46 @@ class Estimator:
                       for name, value in settings.defaults(cls.method_name).items()]
         cls.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
 
-    def fit(self, data: Data | Graph, *, callbacks: Sequence[Callback] = ()) -> Self:
-        """Train on the whole of ``data``, without labels."""
+    def fit(self, data: Data | Graph, *, callbacks: Sequence[Callback] = (),
+            checkpoint: str | Path | Checkpoints | None = None, resume: bool = False) -> Self:
+        """Train on the whole of ``data``, without labels.
+
+        Args:
+            data: the graph.
+            callbacks: called with each :class:`~sgcl.trainer.Epoch` as it ends.
+            checkpoint: a folder in which checkpoints are kept, or :class:`~sgcl.checkpoints.Checkpoints`.
+            resume: go on from the last checkpoint in that folder, if there is one, with the same result.
+        """
+        if isinstance(checkpoint, str | Path):
+            with files.lock(Path(checkpoint)):
+                return self.fit(data, callbacks=callbacks, checkpoint=Checkpoints(checkpoint, resume=resume))
         graph, (_, training, _) = self.graph(data), settings.split(self.settings)
         method = self.untrained(graph.num_features)
         training["device"] = device_for(training["device"])
-        self.history = train(method, graph, **training, callbacks=callbacks)
-        self.method, self.in_channels = method, graph.num_features
+        if checkpoint is not None and not checkpoint.identity:
+            checkpoint.identity = self.identity(runs.fingerprint(graph))
+        self.method, self.in_channels = method, graph.num_features  # callbacks may look at it
+        self.history = train(method, graph, **training, callbacks=callbacks, checkpoint=checkpoint)
         return self
 
-    def transform(self, data: Data | Graph) -> Tensor:
-        """The (N, D) embedding of the nodes of ``data``: the fitted graph, or another with the same features."""
+    def transform(self, data: Data | Graph, *, memory: int | str | None = None,
+                  folder: str | Path | None = None) -> Tensor:
+        """The (N, D) embedding of the nodes of ``data``: the fitted graph, or another with the same features.
+
+        Args:
+            data: a graph.
+            memory: what to take at most beside the graph and the weights, such as ``"2GB"``; see
+                :func:`sgcl.embeddings.compute`.
+            folder: where temporary files go, if there have to be any.
+        """
         method = self._fitted()
         graph = self.graph(data)
         if graph.num_features != self.in_channels:
-            raise InputError(f"the graph has {graph.num_features} features, the model was fitted on {self.in_channels}")
-        return embeddings.compute(method, graph, device_for(self.settings["device"]))
+            learned = ": learned features are for the nodes they were learned with" if one_column_each(graph.x) else ""
+            raise InputError(f"the graph has {graph.num_features} features, the model was fitted on {self.in_channels}"
+                             f"{learned}")
+        return embeddings.compute(method, graph, device_for(self.settings["device"]), memory=memory,
+                                  folder=None if folder is None else Path(folder))
 
     def fit_transform(self, data: Data | Graph) -> Tensor:
         """:meth:`fit`, then :meth:`transform` of the same graph."""
@@ -92,7 +117,12 @@ class Estimator:
 
     def save_weights(self, folder: Path) -> None:
         """Write ``weights.safetensors`` alone."""
-        (folder / "weights.safetensors").write_bytes(safetensors.torch.save(self._fitted().state_dict()))
+        with files.whole(folder / "weights.safetensors") as part:
+            part.write_bytes(safetensors.torch.save(self._fitted().state_dict()))
+
+    def identity(self, fingerprint: str) -> dict[str, Any]:
+        """What must agree for a checkpoint to be of this training: the graph, the method and its settings."""
+        return {"graph": fingerprint, "method": self.method_name, **settings.encode(self.settings)}
 
     def config(self, in_channels: int) -> dict[str, Any]:
         """What ``config.json`` says of the model."""
@@ -134,6 +164,86 @@ class SGCL(Estimator):
     ``sgcl.trainer.train`` what each of the training does."""
 
     method_name = "sgcl"
+
+
+class DGI(Estimator):
+    """Deep graph infomax; ``sgcl.methods.DGI`` says what its settings mean."""
+
+    method_name = "dgi"
+
+
+class GRACE(Estimator):
+    """Deep graph contrastive representation learning; ``sgcl.methods.GRACE`` says what its settings mean."""
+
+    method_name = "grace"
+
+
+class MVGRL(Estimator):
+    """Contrastive multi-view representation learning; ``sgcl.methods.MVGRL`` says what its settings mean."""
+
+    method_name = "mvgrl"
+
+
+class BGRL(Estimator):
+    """Bootstrapped graph latents; ``sgcl.methods.BGRL`` says what its settings mean."""
+
+    method_name = "bgrl"
+
+
+class GBT(Estimator):
+    """Graph Barlow Twins; ``sgcl.methods.GBT`` says what its settings mean."""
+
+    method_name = "g-bt"
+
+
+class CCASSG(Estimator):
+    """Canonical correlation analysis for graphs; ``sgcl.methods.CCASSG`` says what its settings mean."""
+
+    method_name = "cca-ssg"
+
+
+class ProGCL(Estimator):
+    """GRACE with negatives weighed or mixed by a mixture; ``sgcl.methods.ProGCL`` says what its settings mean."""
+
+    method_name = "progcl"
+
+
+class AUGCL(Estimator):
+    """GRACE with negatives weighed by uncertainty; ``sgcl.methods.AUGCL`` says what its settings mean."""
+
+    method_name = "augcl"
+
+
+class CGRA(Estimator):
+    """Contrastive graph representation with node and graph augmentation; ``sgcl.methods.CGRA`` says what its settings
+    mean."""
+
+    method_name = "cgra"
+
+
+class GRLC(Estimator):
+    """Graph representation learning with constraints; ``sgcl.methods.GRLC`` says what its settings mean."""
+
+    method_name = "grlc"
+
+
+class GraphMAE2(Estimator):
+    """Masked graph autoencoder with a latent target; ``sgcl.methods.GraphMAE2`` says what its settings mean."""
+
+    method_name = "graphmae2"
+
+
+class GREET(Estimator):
+    """Contrast of a low-pass and a high-pass encoder on edges told apart; ``sgcl.methods.GREET`` says what its settings
+    mean."""
+
+    method_name = "greet"
+
+
+class GSCL(Estimator):
+    """Graph soft-contrastive learning by neighbourhood ranking; ``sgcl.methods.GSCL`` says what its settings mean."""
+
+    method_name = "gscl"
 
 
 def estimator_for(method_name: str) -> type[Estimator]:

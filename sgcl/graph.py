@@ -12,9 +12,9 @@ from typing import Any
 import scipy.sparse.csgraph
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Data
 
-from sgcl.errors import InputError
+from sgcl.errors import InputError, check_kind
 from sgcl.sparse import CSR, SparseFeatures
 
 Features = Tensor | SparseFeatures
@@ -75,8 +75,7 @@ class Graph:
         """
         if isinstance(data, Graph):
             return data
-        if isinstance(data, HeteroData):
-            raise InputError("heterogeneous graphs (HeteroData) are not supported; use data.to_homogeneous()")
+        check_kind(data)
         if not isinstance(data, Data):
             raise InputError(f"expected a torch_geometric.data.Data or an sgcl Graph, got {type(data).__name__}")
         x, num_nodes = _checked_features(data)
@@ -103,6 +102,18 @@ def prepare(data: Data | Graph, *, normalize_features: bool = False) -> Graph:
 def scale_columns(x: Features, scale: Tensor) -> Features:
     """x with column f multiplied by scale[f]: (N, F), (F,) give (N, F)."""
     return x.scale_columns(scale) if isinstance(x, SparseFeatures) else x * scale
+
+
+def scale_rows(x: Features, scale: Tensor) -> Features:
+    """x with row i multiplied by scale[i]: (N, F), (N,) give (N, F)."""
+    return x.scale_entries(scale[x.matrix.row]) if isinstance(x, SparseFeatures) else x * scale[:, None]
+
+
+def one_column_each(x: Features) -> bool:
+    """Whether every node has a column of its own, as learned features do: nothing but the node is then in them."""
+    if not isinstance(x, SparseFeatures) or x.matrix.nnz != len(x):
+        return False
+    return bool((x.matrix.ptr.diff() == 1).all()) and bool((x.matrix.idx.diff() > 0).all())
 
 
 def largest_component(data: Data) -> Data:

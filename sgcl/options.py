@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import difflib
 import inspect
 import re
-from collections.abc import Mapping
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from sgcl import settings
 from sgcl.errors import InputError
@@ -22,6 +23,31 @@ from sgcl.views import VIEWS
 _PARTS: dict[str, tuple[Registry, str]] = {"smoothing": (SMOOTHINGS, "who counts as a positive"),
                                            "sampler": (SAMPLERS, "how batches are drawn")}
 _VIEWS = ("view1", "view2")
+_BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line and name the nearest flag."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._negative_number_matcher = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)  # -1e-3 too
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(message)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        given, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            flags = [flag for action in self._actions for flag in action.option_strings]
+            self.error(no_such("argument", unknown[0].split("=")[0], flags))
+        return given
+
+
+def no_such(kind: str, word: str, known: Iterable[str]) -> str:
+    """What to say of a word that is not known: the nearest that is."""
+    nearest = difflib.get_close_matches(word, list(known), n=1)
+    return f"no {kind} {word!r}; " + (f"did you mean {nearest[0]!r}?" if nearest else "see --help")
 
 
 def add_options(parser: argparse.ArgumentParser, method: str) -> None:
@@ -54,6 +80,33 @@ def collect(given: argparse.Namespace, base: Mapping[str, Any], method: str) -> 
         elif hasattr(given, name):
             chosen[name] = getattr(given, name)
     return chosen
+
+
+def given_by_name(values: Mapping[str, str], method: str) -> argparse.Namespace:
+    """What the command line would give for these flags, by their names without dashes in front.
+
+    >>> given_by_name({"hidden_channels": "64", "drop-edges": "0.3 0.5", "shared": "no"}, "sgcl")
+    Namespace(hidden_channels=64, shared=False, **{'view.drop-edges': [0.3, 0.5]})
+    """
+    parser = Parser(allow_abbrev=False, add_help=False, argument_default=argparse.SUPPRESS)
+    add_options(parser, method)
+    actions = {flag.removeprefix("--"): action for action in parser._actions for flag in action.option_strings
+               if not flag.startswith("--no-")}
+    words = []
+    for name, value in values.items():
+        action = actions.get(_dashed(name))
+        if action is None:
+            raise InputError(no_such(f"setting of {method}", _dashed(name), actions))
+        if isinstance(action, argparse.BooleanOptionalAction):
+            if value.lower() not in _BOOLEANS:
+                raise InputError(f"{name} is {value!r}, expected one of {', '.join(_BOOLEANS)}")
+            words.append(action.option_strings[0 if _BOOLEANS[value.lower()] else 1])
+        elif isinstance(action.nargs, str):  # several numbers
+            words += [action.option_strings[0], *value.split()]
+        else:
+            words.append(f"{action.option_strings[0]}={value}")
+    given: argparse.Namespace = parser.parse_args(words)
+    return given
 
 
 def _add(group: Any, flag: str, hint: Any, default: Any, *, dest: str, about: str) -> None:

@@ -1,4 +1,7 @@
-"""Progress of a training on standard error: a live bar on a terminal, a line now and then elsewhere."""
+"""Progress of a training on standard error: a live bar on a terminal, a line now and then elsewhere.
+
+Asked to be quiet it says nothing, asked to be verbose a line an epoch and notes.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ class ProgressBar:
     ...     bar(Epoch(epoch=1, epochs=10, loss=3.5, seconds=0.1, peak_memory=2**20))
     """
 
-    def __init__(self, title: str, *, quiet: bool = False) -> None:
-        self.title, self.quiet = title, quiet
-        self.live = not quiet and sys.stderr.isatty()
+    def __init__(self, title: str, *, quiet: bool = False, verbose: bool = False) -> None:
+        self.title, self.quiet, self.verbose = title, quiet, verbose and not quiet
+        self.live = not quiet and not verbose and sys.stderr.isatty()
         self._bar = Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"),
                              TextColumn("left"), TimeRemainingColumn(), console=Console(stderr=True))
         self._task: TaskID | None = None
@@ -37,10 +40,16 @@ class ProgressBar:
             if self._task is None:
                 self._task = self._bar.add_task(self.title, total=epoch.epochs, state="")
             self._bar.update(self._task, completed=epoch.epoch, state=state)
-        elif not self.quiet and (time.monotonic() - self._told > _EVERY or epoch.epoch == epoch.epochs):
+        elif not self.quiet and (self.verbose or time.monotonic() - self._told > _EVERY
+                                 or epoch.epoch == epoch.epochs):
             self._told = time.monotonic()
             left = epoch.seconds / epoch.epoch * (epoch.epochs - epoch.epoch)
             print(f"{self.title}: {state}  left {left:.0f} s", file=sys.stderr)
+
+    def note(self, text: str) -> None:
+        """A line for those who want to know more."""
+        if self.verbose:
+            print(f"{self.title}: {text}", file=sys.stderr)
 
     def __enter__(self) -> Self:
         if self.live:

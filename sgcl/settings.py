@@ -16,7 +16,7 @@ from sgcl.smoothing import SMOOTHINGS, Smoothing
 from sgcl.trainer import train
 from sgcl.views import VIEWS, Compose, View, describe_view
 
-_NOT_SETTINGS = ("self", "in_channels", "method", "graph", "callbacks", "data")
+_NOT_SETTINGS = ("self", "in_channels", "method", "graph", "callbacks", "checkpoint", "data")
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
 
 

@@ -1,7 +1,7 @@
-"""The one optimisation loop: draws batches, takes steps, tells callbacks.
+"""The one optimisation loop: draws batches, takes steps, tells callbacks, keeps checkpoints.
 
 Every batch draws from a generator that is a function of (seed, epoch, batch) alone. A run can so be repeated, taken up
-again at any epoch or prepared by several workers, with the same result.
+again after any batch or prepared by several workers, with the same result.
 """
 
 from __future__ import annotations
@@ -9,22 +9,40 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
 
-import numpy as np
 import torch
+from torch import Tensor
 
-from sgcl.errors import InputError
+from sgcl import chance
+from sgcl.chance import step_generator
+from sgcl.checkpoints import Checkpoints
+from sgcl.errors import InputError, unknown_name
 from sgcl.graph import Graph
 from sgcl.methods.base import Method
 from sgcl.samplers import FullGraph, Sampler
+from sgcl.signals import Interrupted, Request, stop_request
+
+Optimizer = Literal["adam", "adamw"]
+Schedule = Literal["constant", "cosine"]
+
+_OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+_SHOWN = 5  # nodes of a batch named in a message
 
 
 class TrainingError(RuntimeError):
     """Training cannot go on; the message says where it stopped and what to try."""
+
+
+class NonFiniteError(TrainingError):
+    """A loss or gradient is no finite number. The weights are still those before the step."""
+
+    def __init__(self, message: str, epoch: int, batch: int, nodes: Tensor) -> None:
+        super().__init__(message)
+        self.epoch, self.batch, self.nodes = epoch, batch, nodes  # counted from 1; (n,) their numbers in the graph
 
 
 @dataclass(frozen=True)
@@ -47,64 +65,88 @@ Callback = Callable[[Epoch], None]
 
 
 def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epochs: int = 200,  # noqa: B008 (frozen)
-          lr: float = 1e-3, weight_decay: float = 0.0, accumulate: bool = False, patience: int | None = None,
-          seed: int = 0, device: str = "cpu", callbacks: Sequence[Callback] = ()) -> list[Epoch]:
-    """Train ``method`` on ``graph`` with Adam and return what happened in each epoch.
+          lr: float = 1e-3, weight_decay: float = 0.0, optimizer: Optimizer = "adam", schedule: Schedule = "constant",
+          warmup: int = 0, accumulate: bool = False, patience: int | None = None, seed: int = 0, device: str = "cpu",
+          callbacks: Sequence[Callback] = (), checkpoint: Checkpoints | None = None) -> list[Epoch]:
+    """Train ``method`` on ``graph`` and return what happened in each epoch.
 
     Args:
         sampler: how batches are drawn; the whole graph unless given.
         epochs: how many times the batches of an epoch are drawn; the sampler says how many they are.
-        lr, weight_decay: of Adam.
+        lr, weight_decay: of the optimiser.
+        optimizer: ``"adam"``, or ``"adamw"`` whose weight decay does not pass through the adaptive scale.
+        schedule: of the learning rate after the warm-up, ``"constant"`` or ``"cosine"``, half a wave down to 0.
+        warmup: epochs in which the learning rate first rises linearly.
         accumulate: one optimiser step an epoch, on the mean loss of its batches, else a step a batch.
         patience: stop after so many epochs without a lower loss; never unless given.
         seed: of all chance in the training. The method's weights are drawn before, by whoever makes it.
         device: where the model trains; batches are drawn and augmented on the CPU.
         callbacks: called with each :class:`Epoch` as it ends.
+        checkpoint: where checkpoints are kept, if they are. Ctrl-C and SIGTERM then end the training with
+            :class:`~sgcl.signals.Interrupted` after the step at hand and a checkpoint.
     """
-    check_training(epochs=epochs, lr=lr, weight_decay=weight_decay, patience=patience, seed=seed)
-    graph = graph.to("cpu")
-    method.to(device)
-    optimizer = torch.optim.Adam(method.parameters(), lr=lr, weight_decay=weight_decay)
-    optimizer.zero_grad(set_to_none=True)
+    check_training(epochs=epochs, lr=lr, weight_decay=weight_decay, optimizer=optimizer, schedule=schedule,
+                   warmup=warmup, patience=patience, seed=seed)
+    graph = graph.to("cpu").replace(n_id=None)  # a batch's n_id numbers the nodes of this graph
     share = 1 / sampler.batches if accumulate else 1.0  # of a batch in its step
     steps_an_epoch = 1 if accumulate else sampler.batches
-    history: list[Epoch] = []
-    best, best_epoch = math.inf, 0
-    start = time.perf_counter()
-    with _own_chance(device):
-        for epoch in range(1, epochs + 1):
+    with chance.own_chance(device), nullcontext(Request()) if checkpoint is None else stop_request() as request:
+        chance.seed_model(device, step_generator(seed, 0, 0))
+        method.start(graph)
+        method.to(device)
+        stepper = _OPTIMIZERS[optimizer](method.parameter_groups(lr, weight_decay), lr=lr, weight_decay=weight_decay)
+        full_lr = [group["lr"] for group in stepper.param_groups]
+        method.zero_grad(set_to_none=True)
+        at = _resumed(checkpoint, method, stepper, device)
+        began = time.perf_counter() - at.seconds
+        while at.epoch <= epochs and (patience is None or at.epoch - at.best_epoch <= patience):
+            if at.batch == 0:
+                generator = step_generator(seed, at.epoch, sampler.batches)  # the number after the last batch
+                chance.seed_model(device, generator)
+                method.eval()
+                with torch.no_grad():
+                    method.before_epoch(graph, at.epoch, epochs, generator)
             method.train()  # a callback may have looked at the embedding
-            total = 0.0
-            for number in range(sampler.batches):
-                generator = step_generator(seed, epoch, number)
-                views = method.augment(sampler(graph, generator), generator)
+            while at.batch < sampler.batches:
+                generator = step_generator(seed, at.epoch, at.batch)
+                batch = sampler(graph, generator)
+                views = method.augment(batch, generator)
                 views = views if device == "cpu" else type(views)(*(part.to(device) for part in views))
-                _seed_model(device, generator)
+                chance.seed_model(device, generator)
                 loss = method.loss(views)
                 value = float(loss.detach())
                 if not math.isfinite(value):
-                    raise TrainingError(f"the loss is {value} in epoch {epoch}, batch {number + 1}: "
-                                        f"lower the learning rate (lr is {lr}) or look at the features")
+                    raise _not_finite(f"the loss is {value}", at, batch, lr, checkpoint)
                 (loss * share).backward()
-                total += value
-                if not accumulate or number == sampler.batches - 1:
-                    optimizer.step()
-                    optimizer.zero_grad(set_to_none=True)
-                    done = (epoch - 1) * steps_an_epoch + (0 if accumulate else number) + 1
-                    method.after_step(done / (epochs * steps_an_epoch))
-            history.append(Epoch(epoch, epochs, total / sampler.batches, time.perf_counter() - start,
-                                 peak_memory(device)))
+                for name, parameter in method.named_parameters():
+                    if not _is_finite(parameter.grad):
+                        raise _not_finite(f"the gradient of {name} is not finite", at, batch, lr, checkpoint)
+                if not accumulate or at.batch == sampler.batches - 1:
+                    done = (at.epoch - 1) * steps_an_epoch + (0 if accumulate else at.batch)
+                    share_of_lr = lr_factor(done, schedule, warmup=warmup * steps_an_epoch,
+                                            steps=epochs * steps_an_epoch)
+                    for group, full in zip(stepper.param_groups, full_lr, strict=True):
+                        group["lr"] = full * share_of_lr
+                    stepper.step()
+                    method.zero_grad(set_to_none=True)
+                    method.after_step((done + 1) / (epochs * steps_an_epoch))
+                at.batch, at.total = at.batch + 1, at.total + value
+                if at.batch < sampler.batches:
+                    _keep(checkpoint, request, at, began, method, stepper, device)
+            at.history.append(Epoch(at.epoch, epochs, at.total / sampler.batches, time.perf_counter() - began,
+                                    peak_memory(device)))
             for callback in callbacks:
-                callback(history[-1])
-            if history[-1].loss < best:
-                best, best_epoch = history[-1].loss, epoch
-            elif patience is not None and epoch - best_epoch >= patience:
-                break
+                callback(at.history[-1])
+            if at.history[-1].loss < at.best:
+                at.best, at.best_epoch = at.history[-1].loss, at.epoch
+            at.epoch, at.batch, at.total = at.epoch + 1, 0, 0.0
+            _keep(checkpoint, request, at, began, method, stepper, device)
     method.eval()
-    return history
+    return at.history
 
 
-def check_training(*, epochs: int, lr: float, weight_decay: float, patience: int | None, seed: int) -> None:
+def check_training(*, epochs: int, lr: float, weight_decay: float, optimizer: str, schedule: str, warmup: int,
+                   patience: int | None, seed: int) -> None:
     """Raise on training settings that make no sense."""
     if epochs < 0:
         raise InputError(f"epochs is {epochs}, expected 0 or more")
@@ -112,16 +154,26 @@ def check_training(*, epochs: int, lr: float, weight_decay: float, patience: int
         raise InputError(f"lr is {lr}, expected a finite number above 0")
     if not 0 <= weight_decay < math.inf:
         raise InputError(f"weight_decay is {weight_decay}, expected a finite number of at least 0")
+    for name, word, known in (("optimizer", optimizer, Optimizer), ("schedule", schedule, Schedule)):
+        if word not in get_args(known):
+            raise unknown_name(name, word, get_args(known))
+    if warmup < 0:
+        raise InputError(f"warmup is {warmup}, expected 0 or more epochs")
     if patience is not None and patience < 1:
         raise InputError(f"patience is {patience}, expected at least 1")
     if not 0 <= seed < 2**32:
         raise InputError(f"seed is {seed}, expected a whole number from 0 to 2^32 - 1")
 
 
-def step_generator(seed: int, epoch: int, batch: int) -> torch.Generator:
-    """All chance of one batch; epochs count from 1, batches from 0."""
-    state = np.random.SeedSequence([seed, epoch, batch]).generate_state(1, np.uint64)[0]
-    return torch.Generator().manual_seed(int(state >> np.uint64(1)))
+def lr_factor(step: int, schedule: str, *, warmup: int, steps: int) -> float:
+    """The share of the learning rate that step number ``step`` of ``steps`` is taken with; they count from 0.
+
+    >>> [lr_factor(step, "cosine", warmup=2, steps=4) for step in range(4)]
+    [0.5, 1.0, 1.0, 0.5]
+    """
+    if step < warmup:
+        return (step + 1) / warmup
+    return (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2 if schedule == "cosine" else 1.0
 
 
 def peak_memory(device: str = "cpu") -> int:
@@ -136,22 +188,50 @@ def peak_memory(device: str = "cpu") -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-@contextmanager
-def _own_chance(device: str) -> Iterator[None]:
-    """Whatever is drawn inside, the caller's random numbers afterwards are those it would have had."""
-    kind = torch.device(device).type
-    if kind == "cpu":
-        with torch.random.fork_rng(devices=[]):
-            yield
-    else:
-        with torch.random.fork_rng(devices=range(getattr(torch, kind).device_count()), device_type=kind):
-            yield
+@dataclass
+class _Place:
+    """Where a training stands between two batches."""
+
+    epoch: int = 1                # of the next batch
+    batch: int = 0                # the next, counted from 0
+    total: float = 0.0            # of the losses of this epoch so far
+    best: float = math.inf        # loss of an epoch
+    best_epoch: int = 0
+    seconds: float = 0.0          # of training
+    history: list[Epoch] = field(default_factory=list)
 
 
-def _seed_model(device: str, generator: torch.Generator) -> None:
-    """Draw the seed of dropout and other chance inside the model, which then shares no numbers with the views."""
-    seed = int(torch.randint(2**62, (), generator=generator))
-    if device == "cpu":
-        torch.default_generator.manual_seed(seed)  # torch.manual_seed would reach for other devices too
-    else:
-        torch.manual_seed(seed)
+def _resumed(checkpoint: Checkpoints | None, method: Method, stepper: torch.optim.Optimizer, device: str) -> _Place:
+    """Where the last checkpoint stands, its contents put in place; the beginning where there is none."""
+    state = None if checkpoint is None else checkpoint.restore(method, stepper)
+    if state is None:
+        return _Place()
+    chance.set_states(device, state["random"])
+    return _Place(**{**state["place"], "history": [Epoch(**epoch) for epoch in state["place"]["history"]]})
+
+
+def _keep(checkpoint: Checkpoints | None, request: Request, at: _Place, began: float, method: Method,
+          stepper: torch.optim.Optimizer, device: str) -> None:
+    """Write a checkpoint if it is time to, or if the training shall stop, which it then does."""
+    if checkpoint is None or not (checkpoint.due or request.number):
+        return
+    at.seconds = time.perf_counter() - began
+    checkpoint.save(at.epoch - 1, at.batch, method, stepper, {"place": asdict(at), "random": chance.states(device)})
+    if request.number:
+        raise Interrupted(f"interrupted after epoch {at.epoch - 1}" + (f", batch {at.batch} of the next" if at.batch
+                                                                       else ""), request.number)
+
+
+def _is_finite(gradient: Tensor | None) -> bool:
+    """Whether every entry is; a finite sum, which is quick, says so, an infinite one may be too large alone."""
+    return gradient is None or bool(gradient.sum().isfinite()) or bool(gradient.isfinite().all())
+
+
+def _not_finite(what: str, at: _Place, batch: Graph, lr: float, checkpoint: Checkpoints | None) -> NonFiniteError:
+    nodes = torch.arange(batch.num_nodes) if batch.n_id is None else batch.n_id
+    named = "all nodes" if batch.n_id is None else "nodes " + ", ".join(map(str, nodes[:_SHOWN].tolist())) + (
+        f", ... {len(nodes)} in all" if len(nodes) > _SHOWN else "")
+    kept = "" if checkpoint is None else "; " + (
+        f"the last good checkpoint is {checkpoint.last}" if checkpoint.last else "there is no checkpoint yet")
+    return NonFiniteError(f"{what} in epoch {at.epoch}, batch {at.batch + 1} ({named}): lower the learning rate (lr is "
+                          f"{lr}) or look at the features{kept}", at.epoch, at.batch + 1, nodes)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,16 +19,22 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sgcl import datasets, embeddings, report, runs, settings
+from sgcl.callbacks import CollapseWatch, TensorBoard
+from sgcl.chance import step_generator
+from sgcl.checkpoints import Checkpoints
 from sgcl.errors import InputError
-from sgcl.estimator import Estimator, estimator_for
-from sgcl.evaluation import PROTOCOLS, Disparity, disparity, raw_features
-from sgcl.graph import Graph
+from sgcl.estimator import Estimator, device_for, estimator_for
+from sgcl.evaluation import PROTOCOLS, TASKS, Case, LinkSplit, Task, raw_features, split_links
+from sgcl.files import lock, whole
+from sgcl.graph import Graph, one_column_each
+from sgcl.memory import check_memory
 from sgcl.progress import ProgressBar
-from sgcl.readers import read_graph
+from sgcl.readers import LEARNED, STRUCTURAL, read_graph
+from sgcl.signals import Interrupted
+from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError
 
 _VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}  # as in the paper's tables
-_FLOORS = ("raw features", "untrained encoder")
-_NO_DISPARITY = Disparity(None, None, None, None, 0, 0, reason="nodes have several labels")
+FLOORS = ("raw features", "untrained encoder")
 _BESIDE = ("seed", "device")  # runs that differ in these alone share a row
 
 
@@ -41,96 +49,135 @@ def label(method: str, chosen: Mapping[str, Any]) -> str:
 
 def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: str,
               files: Mapping[str, Any] | None = None, out: str | Path | None = None, protocol: str | None = None,
-              quiet: bool = False) -> dict[str, Any]:
+              checkpoint_every: float = 60.0, memory_limit: int | None = None, tensorboard: bool = False,
+              quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
     """Train with the ``chosen`` settings (JSON form) and leave a run folder; gives its summary.
 
     ``dataset`` is a name of the catalogue or, with the ``files`` that :func:`sgcl.readers.read_graph` was given, any
-    name for one's own graph. Bad input leaves no folder.
+    name for one's own graph. Bad input leaves no folder. A run that is cut short, by whatever, can be taken up again
+    with :func:`resume_run`, with the same result. What cannot fit ``memory_limit`` bytes, or else what memory is free,
+    is refused before it begins.
     """
-    if protocol is None:
-        protocol = (datasets.DATASETS[dataset].protocol if files is None else None) or "random"
+    protocol = protocol_for(dataset, files) if protocol is None else protocol
     estimator = estimator_for(method)(**chosen)
-    graph = Graph.from_data(data)  # first, so that what is wrong is told of the graph as it came
-    restricted = PROTOCOLS[protocol].restrict(data)
-    if restricted is not data:
-        data, graph = restricted, Graph.from_data(restricted)
+    data, graph = restricted_graph(data, protocol)
     resolved = settings.encode(estimator.settings)
-    name = label(method, resolved)
-    start = time.perf_counter()
     with runs.create(out or _default_folder(method, resolved, dataset)) as folder:
-        write_run_config(folder, estimator, graph, dataset=dataset, protocol=protocol,
+        checkpoints = Checkpoints(folder / "checkpoints", every=checkpoint_every)
+        write_run_config(folder, estimator, data, graph, dataset=dataset, protocol=protocol,
                          **({} if files is None else {"files": dict(files)}))
-        with ProgressBar(f"{name} on {dataset}", quiet=quiet) as bar:
-            estimator.fit(graph, callbacks=[bar, lambda epoch: runs.append(folder / "metrics.jsonl", epoch.record())])
-        estimator.save_weights(folder)
-        embeddings.save(folder, estimator.transform(graph), node_ids(data))
-        losses = [epoch.loss for epoch in estimator.history]
-        if losses:
-            draw_if_possible(partial(report.draw_curve, folder / "curve.png", {name: losses}))
-    return {"run": str(folder), "method": method, "dataset": dataset, "protocol": protocol, "nodes": graph.num_nodes,
-            "edges": graph.num_edges, "epochs": len(losses), "loss": losses[-1] if losses else None,
-            "seconds": round(time.perf_counter() - start, 2), "settings": resolved}
+        return _fill(folder, runs.read_config(folder), data, graph, checkpoints, memory_limit=memory_limit,
+                     tensorboard=tensorboard, quiet=quiet, verbose=verbose)
 
 
-def evaluate_runs(folders: Sequence[str | Path], *, protocol: str | None = None, seeds: int | None = None,
-                  probe: str = "converged", floors: bool = True,
-                  data_root: str | None = None) -> list[dict[str, Any]]:
-    """Score runs of one dataset: a row for each (run, split), floors first. Each run's rows join its results.jsonl.
+def resume_run(folder: str | Path, *, data_root: str | None = None, checkpoint_every: float = 60.0,
+               memory_limit: int | None = None, tensorboard: bool = False, quiet: bool = False,
+               verbose: bool = False) -> dict[str, Any]:
+    """Go on with a run that was cut short, from its last checkpoint or else from the beginning; gives its summary.
+
+    The settings and the graph are the run's own. A run that is finished is left as it is.
+    """
+    folder = Path(folder)
+    config = _run_config(folder)
+    with lock(folder):
+        if runs.is_finished(folder):
+            warnings.warn(f"{folder} is finished: there is nothing to resume", stacklevel=2)
+            return _summary(folder, config)
+        if "graph" not in config:
+            raise InputError(f"{folder} was written by an older sgcl (format {config['format']}), whose runs cannot be "
+                             "resumed: train it again with another --out")
+        data, graph = restricted_graph(load_graph(config, data_root), config["protocol"])
+        if runs.fingerprint(graph, node_ids(data)) != config["graph"]:
+            raise InputError(f"{folder}: the graph is not the one that the run began with; bring its files back, or "
+                             "train anew with another --out")
+        for name, version in runs.environment()["versions"].items():
+            if (before := config.get("versions", {}).get(name)) != version:
+                warnings.warn(f"the run began with {name} {before}, this is {version}: the result may differ in the "
+                              "last digits", stacklevel=2)
+        checkpoints = Checkpoints(folder / "checkpoints", every=checkpoint_every, resume=True)
+        found = checkpoints.load()
+        history = [] if found is None else found.state["place"]["history"]
+        runs.mend_lines(folder / "metrics.jsonl", [Epoch(**epoch).record() for epoch in history])
+        return _fill(folder, config, data, graph, checkpoints, memory_limit=memory_limit, tensorboard=tensorboard,
+                     quiet=quiet, verbose=verbose)
+
+
+def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("probe",), protocol: str | None = None,
+                  seeds: int | None = None, probe: str = "converged", labels: str | Path | None = None,
+                  floors: bool = True, data_root: str | None = None, quiet: bool = True) -> list[dict[str, Any]]:
+    """Score runs of one dataset: a row for each (task, run, split), floors first. Each run's rows join its
+    results.jsonl, once all of them are there.
 
     Runs of one name that differ in more than their seed get what differs into their name. What several runs have in
     common, the features and often the untrained encoder, is scored and given once.
+
+    Args:
+        tasks: names of :data:`sgcl.evaluation.TASKS`. For ``links`` each run's method is trained anew, with its
+            settings, on the graph without the links that are hidden; all other tasks are about the run's embedding.
+        protocol: how nodes are split; the run's own unless given.
+        seeds: splits 0 to seeds - 1; the split of the run's own seed unless given.
+        probe: ``"converged"`` or ``"published"``.
+        labels: a table with an id and a label column, instead of the graph's own labels.
+        floors: whether to score raw features and the untrained encoder too.
+        quiet: no progress of trainings.
     """
     paths = [Path(folder) for folder in folders]
     configs = [_run_config(path) for path in paths]
     if len({json.dumps([config["dataset"], config.get("files")]) for config in configs}) > 1:
         raise InputError("the runs are of different datasets: evaluate them one dataset at a time")
+    asked = {name: TASKS[name] for name in tasks}
     names = [config["protocol"] if protocol is None else protocol for config in configs]
-    restricted = cache(lambda name: PROTOCOLS[name].restrict(load_graph(configs[0], data_root)))
+    loaded = _labelled(load_graph(configs[0], data_root), asked, labels)
+    restricted = cache(lambda name: PROTOCOLS[name].restrict(loaded))
     for path, config, name in zip(paths, configs, names, strict=True):
         if not np.array_equal(embeddings.load(path)[1], node_ids(restricted(name))):
+            if name == config["protocol"]:
+                raise InputError(f"{path}: the nodes of the graph are not those that the run was trained on; bring its "
+                                 "files back, or train it again")
             raise InputError(f"{path} was trained for protocol {config['protocol']!r}, whose nodes are not those of "
                              f"{name!r}: train it with --protocol {name}")
+    beside = {} if labels is None else {"labels": str(Path(labels).resolve())}
+    metric = datasets.DATASETS[configs[0]["dataset"]].metric if labels is None and "files" not in configs[0] else None
 
     scored: dict[tuple[Any, ...], dict[str, Any]] = {}
+    lines: list[tuple[Path, dict[str, Any]]] = []
     for path, config, name, row_name in zip(paths, configs, names, _row_names(configs), strict=True):
-        data = restricted(name)
+        data, own_seed = restricted(name), config["settings"]["seed"]
         graph = Graph.from_data(data)
-        rows = {row_name: embeddings.load(path)[0]}
-        if floors:
-            rows = {**floor_rows(Estimator.load(path), graph), **rows}
-        own_seed = config["settings"]["seed"]
-        for split_seed in [own_seed] if seeds is None else range(seeds):
-            for title, matrix in rows.items():
-                key = (title, name, split_seed, _fingerprint(matrix), *([] if title in _FLOORS else [path]))
-                if key not in scored:
-                    scored[key] = {"name": title, "run": str(path), "dataset": config["dataset"], "seed": own_seed,
-                                   **score(matrix, data, graph, protocol=name, split_seed=split_seed, probe=probe)}
-                runs.append(path / "results.jsonl", {**scored[key], "run": str(path), "seed": own_seed})
-    order = {name: number for number, name in enumerate(_FLOORS)}
-    return sorted(scored.values(), key=lambda row: order.get(row["name"], len(order)))
+        frozen = cache(partial(_frozen, path, graph, row_name, floors=floors))
+        for task, question in asked.items():
+            for split_seed in [None] if not question.seeded else [own_seed] if seeds is None else range(seeds):
+                links, rows = (None, frozen()) if task != "links" else _trained_anew(
+                    path, config, data, row_name, split_seed or 0, floors=floors, quiet=quiet)
+                for title, matrix in rows.items():
+                    key = (task, title, name, split_seed, _fingerprint(matrix), *([] if title in FLOORS else [path]))
+                    if key not in scored:
+                        scored[key] = {"name": title, "run": str(path), "dataset": config["dataset"], "seed": own_seed,
+                                       **beside, **score(matrix, data, graph, task=task, protocol=name, probe=probe,
+                                                         split_seed=split_seed, metric=metric, links=links)}
+                    lines.append((path, {**scored[key], "run": str(path), "seed": own_seed}))
+    for path, line in lines:
+        runs.append(path / "results.jsonl", line)
+    order = {name: number for number, name in enumerate((*asked, *FLOORS))}
+    return sorted(scored.values(), key=lambda row: (order[row["task"]], order.get(row["name"], len(order))))
 
 
 def floor_rows(estimator: Estimator, graph: Graph) -> dict[str, Tensor]:
     """What any method must beat: the features themselves, and its encoder before training."""
     untrained = embeddings.compute(estimator.untrained(graph.num_features), estimator.graph(graph))
-    return dict(zip(_FLOORS, (raw_features(graph), untrained), strict=True))
+    if one_column_each(graph.x):  # nothing to score, and (N, N) written out
+        return {FLOORS[1]: untrained}
+    return dict(zip(FLOORS, (raw_features(graph), untrained), strict=True))
 
 
-def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int,
-          probe: str = "converged") -> dict[str, Any]:
-    """One embedding under one split: scores, disparity, and how they came about."""
-    metric = datasets.DATASETS[data.name].metric if data.get("name") in datasets.DATASETS else None
+def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int | None, task: str = "probe",
+          probe: str = "converged", metric: str | None = None, links: LinkSplit | None = None) -> dict[str, Any]:
+    """One embedding by one task: its values, and how they came about."""
     start = time.perf_counter()
-    split = PROTOCOLS[protocol].split(data, split_seed)
-    if probe == "published":
-        result = PROTOCOLS[protocol].published_probe(embedding, data.y, split, seed=split_seed)
-    else:
-        result = PROTOCOLS[protocol].probe(embedding, data.y, split, seed=split_seed, metric=metric)
-    spread = disparity(embedding, graph.adj, data.y) if data.y.numel() == len(embedding) else _NO_DISPARITY
-    return {"protocol": protocol, "split_seed": split_seed, "probe": probe, "metric": result.metric,
-            "test": result.test, "val": None if math.isnan(result.val) else result.val, "C": result.C,
-            "step": result.step, "disparity": spread.value, "dirichlet_intra": spread.intra,
-            "dirichlet_inter": spread.inter, "seconds": round(time.perf_counter() - start, 3)}
+    values = TASKS[task].measure(embedding, Case(data, graph.adj, PROTOCOLS[protocol], split_seed or 0, probe, metric,
+                                                 links))
+    return {"task": task, "protocol": protocol, "split_seed": split_seed, **values,
+            "seconds": round(time.perf_counter() - start, 3)}
 
 
 def load_graph(config: Mapping[str, Any], data_root: str | None = None) -> Data:
@@ -140,18 +187,50 @@ def load_graph(config: Mapping[str, Any], data_root: str | None = None) -> Data:
     return datasets.load(config["dataset"], data_root)
 
 
-def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = None) -> dict[str, Any]:
-    """Embed the nodes of another graph with a run's model and write them under their ids."""
+def protocol_for(dataset: str, files: Mapping[str, Any] | None = None) -> str:
+    """The protocol of a dataset of the catalogue, and one for graphs of one's own."""
+    return (datasets.DATASETS[dataset].protocol if files is None else None) or "random"
+
+
+def restricted_graph(data: Data, protocol: str) -> tuple[Data, Graph]:
+    """The nodes that the protocol knows, and their graph."""
+    graph = Graph.from_data(data)  # first, so that what is wrong is told of the graph as it came
+    part = PROTOCOLS[protocol].restrict(data)
+    return (data, graph) if part is data else (part, Graph.from_data(part))
+
+
+def without_links(data: Data, seed: int, files: Mapping[str, Any] | None = None) -> tuple[LinkSplit, Graph]:
+    """Links to be hidden, and the graph without them; features that were made from the links are made anew."""
+    links = split_links(data, seed=seed)
+    made = (files or {}).get("features")
+    return links, Graph.from_data(read_graph(links.graph, features=made) if made in STRUCTURAL else links.graph)
+
+
+def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = None,
+          memory: int | None = None) -> dict[str, Any]:
+    """Embed the nodes of another graph with a run's model and write them under their ids.
+
+    With ``memory``, at most so many bytes are taken beside the graph and the weights; temporary files lie beside
+    ``out``.
+    """
+    folder, out = Path(folder), Path(out)
+    embeddings.check_file(out)
     estimator = Estimator.load(folder, device=device)
-    embedding = estimator.transform(data)
-    embeddings.write(Path(out), embedding, node_ids(data))
+    learned = runs.read_config(folder).get("files", {}).get("features") == LEARNED
+    if learned and not np.array_equal(embeddings.load_ids(folder), node_ids(data)):
+        raise InputError(f"{folder} has learned features, which only the nodes it was trained on have; for others, "
+                         "train with features of their own, or made from the graph such as --features walk")
+    embedding = estimator.transform(data, memory=memory, folder=out.parent)
+    embeddings.write(out, embedding, node_ids(data))
     return {"out": str(out), "nodes": len(embedding), "width": embedding.shape[1]}
 
 
-def write_run_config(folder: Path, estimator: Estimator, graph: Graph, **trained_on: Any) -> None:
+def write_run_config(folder: Path, estimator: Estimator, data: Data, graph: Graph, **trained_on: Any) -> None:
     """``config.json`` of a run: the model's, and what it was trained on and with."""
     runs.write_config(folder, {**estimator.config(graph.num_features), **trained_on, "nodes": graph.num_nodes,
-                               "edges": graph.num_edges, **runs.environment()})
+                               "edges": graph.num_edges, "graph": runs.fingerprint(graph, node_ids(data)),
+                               "started": datetime.now(UTC).isoformat(timespec="seconds"),
+                               **runs.environment(device=device_for(estimator.settings["device"]))})
 
 
 def node_ids(data: Data) -> np.ndarray:
@@ -176,6 +255,76 @@ def labels_of(data: Data) -> np.ndarray | None:
     return data.y.numpy() if isinstance(data.get("y"), torch.Tensor) and data.y.dim() == 1 else None
 
 
+def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, checkpoints: Checkpoints, *,
+          memory_limit: int | None, tensorboard: bool, quiet: bool, verbose: bool) -> dict[str, Any]:
+    """Train as ``config`` says, from the last checkpoint if there is one, and write all that a run leaves behind."""
+    start = time.perf_counter()
+    estimator = estimator_for(config["method"])(**config["settings"])
+    checkpoints.identity = estimator.identity(config["graph"])
+    name = label(config["method"], config["settings"])
+    need = check_memory(estimator, graph, memory_limit)
+    watch = CollapseWatch(partial(_some_rows, estimator, graph))
+    with _resumable(folder, data):
+        with ExitStack() as stack:
+            bar = stack.enter_context(ProgressBar(f"{name} on {config['dataset']}", quiet=quiet, verbose=verbose))
+            callbacks: list[Callback] = [
+                bar, lambda epoch: runs.append(folder / "metrics.jsonl", epoch.record()), watch,
+                partial(_note_coverage, estimator, bar)]
+            if tensorboard:
+                callbacks.append(stack.enter_context(TensorBoard(folder / "tensorboard")))
+            if need is not None:
+                bar.note(f"memory estimate {need}")
+            estimator.fit(graph, checkpoint=checkpoints, callbacks=callbacks)
+        estimator.save_weights(folder)
+        if estimator.history:
+            draw_if_possible(partial(report.draw_curve, folder / "curve.png",
+                                     {name: [epoch.loss for epoch in estimator.history]}))
+        embedding = estimator.transform(graph)
+        watch.look(embedding, "at the end of the training")
+        embeddings.save(folder, embedding, node_ids(data))
+    return _summary(folder, config, time.perf_counter() - start)
+
+
+def _some_rows(estimator: Estimator, graph: Graph) -> Tensor:
+    """(n, D) the embedding of one batch, by a method that is being trained."""
+    assert estimator.method is not None
+    sampler = estimator.settings["sampler"]
+    batch = sampler(estimator.graph(graph), step_generator(estimator.settings["seed"], 0, 1))
+    return embeddings.compute(estimator.method, batch, device_for(estimator.settings["device"]))
+
+
+def _note_coverage(estimator: Estimator, bar: ProgressBar, epoch: Epoch) -> None:
+    share = getattr(estimator.method, "edge_coverage", None)
+    if epoch.epoch == 1 and share is not None:
+        bar.note(f"{share:.0%} of the edges of a view are positives")
+
+
+@contextmanager
+def _resumable(folder: Path, data: Data) -> Iterator[None]:
+    """Say of whatever stops a run how to go on with it."""
+    how = f"go on with: sgcl train --resume {folder}"
+    try:
+        yield
+    except Interrupted as stop:
+        raise Interrupted(f"{stop}; {how}", stop.number) from None
+    except NonFiniteError as error:
+        file = folder / "failed-batch.json"
+        with whole(file) as part:
+            part.write_text(json.dumps({"epoch": error.epoch, "batch": error.batch,
+                                        "ids": node_ids(data)[error.nodes.numpy()].tolist()}) + "\n", encoding="utf-8")
+        raise TrainingError(f"{error}; the ids of its nodes are in {file}; without its cause, {how}") from None
+    except OSError as error:  # a full disk, a folder that went away
+        raise TrainingError(f"cannot write {error.filename or folder}: {error.strerror or error}; once that is "
+                            f"mended, {how}") from None
+
+
+def _summary(folder: Path, config: Mapping[str, Any], seconds: float = 0.0) -> dict[str, Any]:
+    lines = runs.read_lines(folder / "metrics.jsonl")
+    return {"run": str(folder), **{name: config[name] for name in ("method", "dataset", "protocol", "nodes", "edges")},
+            "epochs": len(lines), "loss": lines[-1]["loss"] if lines else None, "seconds": round(seconds, 2),
+            "settings": config["settings"]}
+
+
 def _default_folder(method: str, resolved: Mapping[str, Any], dataset: str) -> Path:
     smoothing = [resolved["smoothing"]["name"]] if resolved.get("smoothing") else []
     return Path("runs") / "-".join([method, *smoothing, dataset, str(resolved["seed"])])
@@ -189,10 +338,39 @@ def _run_config(folder: Path) -> dict[str, Any]:
     return {**config, "settings": settings.encode(settings.resolve(config["method"], config["settings"]))}
 
 
+def _labelled(data: Data, asked: Mapping[str, Task], labels: str | Path | None) -> Data:
+    """The graph with the labels that the tasks need: its own, or those of a file."""
+    if labels is not None:
+        return read_graph(data, labels=labels)
+    needing = [name for name, task in asked.items() if task.needs_labels]
+    if needing and data.get("y") is None:
+        without = ", ".join(name for name, task in TASKS.items() if not task.needs_labels)
+        raise InputError(f"the graph has no labels to compare with (--task {','.join(needing)}): give --labels FILE, a "
+                         f"table with the columns id and label, or ask without labels: {without}")
+    return data
+
+
+def _frozen(path: Path, graph: Graph, row_name: str, *, floors: bool) -> dict[str, Tensor]:
+    """The embedding that a run left, floors before it."""
+    rows = {row_name: embeddings.load(path)[0]}
+    return {**floor_rows(Estimator.load(path), graph), **rows} if floors else rows
+
+
+def _trained_anew(path: Path, config: Mapping[str, Any], data: Data, row_name: str, seed: int, *, floors: bool,
+                  quiet: bool) -> tuple[LinkSplit, dict[str, Tensor]]:
+    """Hidden links, and embeddings by what has never seen them: a run's method, trained on the links that are left."""
+    links, graph = without_links(data, seed, config.get("files"))
+    estimator = Estimator.load(path)
+    with ProgressBar(f"{row_name}, links of seed {seed} hidden", quiet=quiet) as bar:
+        estimator.fit(graph, callbacks=[bar])
+    rows = {row_name: estimator.transform(graph)}
+    return links, {**floor_rows(estimator, graph), **rows} if floors else rows
+
+
 def _row_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
     """The label of each run, with the settings that tell it apart where runs of one label differ in more than seed."""
     labels = [label(config["method"], config["settings"]) for config in configs]
-    flat = [_flat(config["settings"]) for config in configs]
+    flat = [flat_settings(config["settings"]) for config in configs]
     names = []
     for own, chosen in zip(labels, flat, strict=True):
         others = [other for name, other in zip(labels, flat, strict=True) if name == own]
@@ -202,7 +380,7 @@ def _row_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
     return names
 
 
-def _flat(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def flat_settings(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Settings in JSON form without nesting: {"smoothing.mu": -0.4, "view1.drop-edges.p": 0.5, "lr": 0.001, ...}."""
     flat = {}
     for name, value in chosen.items():

@@ -1,6 +1,9 @@
 """Shared by all tests: tiny graphs, and settings for hypothesis."""
 
+import os
 from collections.abc import Callable
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests share the cores already; before torch is imported
 
 import pytest
 import torch

@@ -311,7 +311,9 @@ def test_a_training_that_diverges_is_one_line_and_1(capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert err.startswith("sgcl: the loss is nan in epoch 1, batch 1: lower the learning rate")
+    assert err.startswith("sgcl: the loss is nan in epoch 1, batch 1 (all nodes): lower the learning rate (lr is")
+    assert err.endswith("there is no checkpoint yet; the ids of its nodes are in run/failed-batch.json; without its "
+                        "cause, go on with: sgcl train --resume run\n")
 
 
 def test_a_full_disk_is_one_line_and_1(capsys, monkeypatch):
@@ -320,7 +322,8 @@ def test_a_full_disk_is_one_line_and_1(capsys, monkeypatch):
 
     monkeypatch.setattr(runs, "append", full)
     assert train("--out", "run") == 1
-    assert capsys.readouterr() == ("", "sgcl: [Errno 28] No space left on device\n")
+    assert capsys.readouterr() == ("", "sgcl: cannot write run: No space left on device; once that is mended, go on "
+                                       "with: sgcl train --resume run\n")
 
 
 # evaluate
@@ -359,8 +362,8 @@ def test_evaluate_in_json(capsys, two_runs):
     assert {row["split_seed"] for row in rows} == {0, 1, 2}
     assert {row["seed"] for row in rows if row["name"] == "SGCL-T"} == {0, 1}
     assert [row["name"] for row in rows[:3]] == ["raw features"] * 3
-    keys = {"name", "run", "dataset", "seed", "protocol", "split_seed", "probe", "metric", "test", "val", "C", "step",
-            "disparity", "dirichlet_intra", "dirichlet_inter", "seconds"}
+    keys = {"name", "run", "dataset", "seed", "task", "protocol", "split_seed", "probe", "metric", "test", "val", "C",
+            "step", "disparity", "dirichlet_intra", "dirichlet_inter", "seconds"}
     assert all(set(row) == keys for row in rows)
 
 

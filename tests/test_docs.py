@@ -40,6 +40,13 @@ def test_the_parts_of_the_extending_page_work(number, tmp_path):
     assert out.startswith("torch.Size([1797, ")
 
 
+def test_the_example_of_the_runs_page_works(tmp_path):
+    (block,) = code_blocks("docs/runs.md")
+    run("-c", block + "SGCL(epochs=5, hidden_channels=32).fit(load('digits'), checkpoint='kept', resume=True)",
+        cwd=tmp_path)
+    assert (tmp_path / "kept").is_dir()
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda file: file.stem)
 def test_examples_run_with_one_epoch(example, tmp_path):
     assert "accuracy" in run(example, "1", cwd=tmp_path)

@@ -1,3 +1,4 @@
+import io
 import pickle
 import sys
 
@@ -7,7 +8,8 @@ import torch
 from torch_geometric.data import Data
 
 from sgcl import Graph, InputError, embeddings
-from sgcl.methods import SGCL
+from sgcl.estimator import estimator_for
+from sgcl.methods import METHODS, SGCL
 
 EMBEDDING = torch.arange(6.0).view(3, 2)
 IDS = np.array([7, 2, 30])
@@ -46,6 +48,49 @@ def test_compute_drops_nothing_out_and_keeps_no_gradient(ring: Data):
     assert embedding.shape == (40, 4)
     assert not embedding.requires_grad
     assert torch.equal(embedding, embeddings.compute(method, graph))
+
+
+@pytest.mark.parametrize(("given", "size"), [
+    (None, None), (7, 7), ("500MB", 500 * 2**20), ("2 gb", 2**31), ("1.5GiB", 3 * 2**29), ("64k", 2**16),
+    ("1T", 2**40)])
+def test_sizes_of_memory(given, size):
+    assert embeddings.memory_bytes(given) == size
+
+
+@pytest.mark.parametrize("given", [0, -5, 2.5, "2", "GB", "1e3MB", "2PB", ""])
+def test_sizes_that_are_none_are_told(given):
+    with pytest.raises(InputError, match=r"memory is .*, expected a size such as 500MB or 2GB"):
+        embeddings.memory_bytes(given)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_with_our_encoder_embeds_in_blocks_and_others_say_so(name, ring: Data):
+    model = estimator_for(name)()
+    graph, method = model.graph(ring), model.untrained(6)
+    if name in ("graphmae2", "greet", "grlc"):
+        with pytest.raises(InputError, match="has an encoder of its own, which does not work in blocks: leave"):
+            embeddings.compute(method, graph, memory="1MB")
+        return
+    whole, blocks = embeddings.compute(method, graph), embeddings.compute(method, graph, memory="60KB")
+    assert torch.allclose(whole, blocks, rtol=0, atol=1e-6 * max(1.0, float(whole.abs().max())))
+
+
+def test_an_embedding_in_a_temporary_file_is_written_like_any_other(tmp_path, ring: Data, monkeypatch):
+    monkeypatch.setattr(embeddings, "_BLOCK", 12)                          # three rows at a time
+    graph, method = Graph.from_data(ring), SGCL(6, hidden_channels=4)
+    embedding = embeddings.compute(method, graph, memory=3000, folder=tmp_path)
+    assert torch.allclose(embedding, embeddings.compute(method, graph), rtol=0, atol=1e-6)
+    embeddings.save(tmp_path, embedding, np.arange(40))
+    assert torch.equal(embeddings.load(tmp_path)[0], embedding)
+    assert (tmp_path / "embeddings.npy").read_bytes() == _npy(embedding)
+    pq = pytest.importorskip("pyarrow.parquet")
+    assert pq.read_table(tmp_path / "embeddings.parquet")["embedding"].to_pylist() == embedding.tolist()
+
+
+def _npy(embedding) -> bytes:
+    with io.BytesIO() as stream:
+        np.save(stream, embedding.numpy())
+        return stream.getvalue()
 
 
 class Bomb:

@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 import sgcl
 from sgcl import SGCL, Bilateral, Estimator, Graph, InputError, Taubin, methods, runs
 from sgcl.estimator import device_for, estimator_for
+from sgcl.readers import read_graph
 
 QUICK = {"hidden_channels": 8, "epochs": 2}
 
@@ -52,6 +53,23 @@ def test_fit_transform_save_load(ring, tmp_path):
 def test_a_graph_does_as_well_as_data(ring):
     graph = Graph.from_data(ring)
     assert torch.equal(SGCL(**QUICK).fit_transform(graph), SGCL(**QUICK).fit_transform(ring))
+
+
+def test_in_bounded_memory_the_embedding_is_the_same(ring, tmp_path):
+    model = SGCL(**QUICK).fit(ring)
+    blocks = model.transform(ring, memory="4KB", folder=tmp_path)
+    assert torch.allclose(blocks, model.transform(ring), rtol=0, atol=1e-6)
+    with pytest.raises(InputError, match="memory is 'much', expected a size such as 500MB or 2GB"):
+        model.transform(ring, memory="much")
+
+
+def test_learned_features_of_other_nodes_are_told(ring):
+    learned = read_graph(ring, features="learned")
+    assert SGCL(**QUICK).fit_transform(learned).shape == (40, 8)
+    fewer = read_graph(Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3), features="learned")
+    with pytest.raises(InputError, match="the graph has 3 features, the model was fitted on 40: learned features are "
+                                         "for the nodes they were learned with"):
+        SGCL(**QUICK).fit(learned).transform(fewer)
 
 
 def test_another_graph_with_the_same_features_can_be_embedded(ring, path):
@@ -129,7 +147,7 @@ def test_what_is_saved_is_json_and_safetensors_with_ordinary_permissions(ring, t
     files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "deep" / "model").iterdir()}
     assert files == {"config.json": 0o644, "weights.safetensors": 0o644}
     config = runs.read_config(tmp_path / "deep" / "model")
-    assert (config["format"], config["method"], config["in_channels"]) == (1, "sgcl", 6)
+    assert (config["format"], config["method"], config["in_channels"]) == (runs.FORMAT, "sgcl", 6)
     assert config["settings"]["smoothing"] == {"name": "taubin", "mu": -0.4, "tau": 0.3, "steps": 2, "prune": 0.02}
 
 
@@ -155,7 +173,7 @@ def test_a_method_of_another_package_gets_an_estimator(ring, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize(("changes", "message"), [
-    ({"format": 99}, r"was written by a newer sgcl \(format 99, this one reads up to 1\): upgrade sgcl"),
+    ({"format": 99}, r"was written by a newer sgcl \(format 99, this one reads up to 2\): upgrade sgcl"),
     ({"format": None}, "config.json is damaged: format is None"),
     ({"method": "sgclx"}, "no method named 'sgclx'; did you mean 'sgcl'"),
     ({"settings": {"epochs": "x"}}, "epochs is 'x', expected a whole number"),

@@ -6,7 +6,7 @@ from strategies import random_data
 from torch_geometric.data import Data, HeteroData
 
 from sgcl import Graph, InputError
-from sgcl.graph import largest_component, prepare, scale_columns
+from sgcl.graph import largest_component, one_column_each, prepare, scale_columns, scale_rows
 from sgcl.sparse import SparseFeatures
 
 
@@ -54,6 +54,8 @@ def test_mostly_empty_features_are_kept_sparse_and_equal():
     assert torch.equal(Graph.from_data(Data(x=x.to_sparse_csr(), edge_index=edge_index, num_nodes=6)).x.to_dense(), x)
     scale = torch.rand(40)
     assert torch.allclose(scale_columns(graph.x, scale).to_dense(), scale_columns(x, scale))
+    assert torch.allclose(scale_rows(graph.x, scale[:6]).to_dense(), scale_rows(x, scale[:6]))
+    assert torch.equal(scale_rows(x, torch.arange(6.0))[2], 2 * x[2])
 
 
 def test_subgraph_keeps_the_original_numbers(ring):
@@ -116,6 +118,14 @@ def test_bad_graphs_are_told_in_one_line(data, message):
     with pytest.raises(InputError, match=message) as error:
         Graph.from_data(data)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("x", "answer"), [
+    (torch.eye(3), True), (torch.eye(4)[[0, 2, 3]], True), (torch.eye(3)[[0, 1, 1]], False),
+    (torch.eye(3)[[1, 0, 2]], False), (torch.ones(2, 2).triu(), False), (torch.tensor([[1.0, 1], [0, 0]]), False)])
+def test_nodes_with_a_column_each(x, answer):
+    assert one_column_each(SparseFeatures.from_dense(x)) is answer
+    assert not one_column_each(x)
 
 
 def test_normalised_features_add_up_to_one_dense_and_sparse():

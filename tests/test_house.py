@@ -15,15 +15,17 @@ PACKAGE = Path(sgcl.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [  # a room may import those above it, and of its own; rooms on one line know nothing of each other
     ["errors"],
-    ["sparse", "registry"],
-    ["graph", "readers"],
+    ["sparse", "registry", "files", "signals", "chance"],
+    ["graph", "readers", "checkpoints"],
     ["samplers", "views", "encoders", "smoothing", "losses", "datasets", "evaluation"],
     ["methods"],
     ["trainer", "embeddings"],
-    ["settings", "recipes", "runs", "progress", "report"],
+    ["settings", "recipes", "runs", "progress", "callbacks", "report"],
     ["estimator"],
+    ["memory"],
     ["workflow", "options"],
-    ["demo"],
+    ["command"],
+    ["demo", "summary", "sweep"],
     ["cli"],
     ["__main__", "__init__"],
 ]

@@ -9,7 +9,8 @@ from sgcl.samplers import SAMPLERS, RandomNode
 from sgcl.smoothing import SMOOTHINGS
 
 ANOTHER = {"layer": "gat", "activation": "relu", "similarity": "correlation", "terms": "negative",
-           "embedding": "concat", "device": "auto", "negative_weight": 0.25, "patience": 9, "dropout": 0.25}
+           "embedding": "concat", "device": "auto", "negative_weight": 0.25, "patience": 9, "dropout": 0.25,
+           "optimizer": "adamw", "schedule": "cosine"}
 ANOTHER_FIELD = {"taubin.mu": -0.9, "heat.prune": 0.25, "pagerank.alpha": 0.5, "node.by": "degree"}
 DEFAULT = settings.encode(settings.defaults("sgcl"))
 DROP_AND_MASK = [{"name": "drop-edges", "p": 0.5}, {"name": "mask-features", "p": 0.5}]
@@ -128,7 +129,7 @@ def test_the_help_says_what_each_flag_does_and_its_default():
     options.add_options(parser, "sgcl")
     text = " ".join(parser.format_help().split())
     assert "--hidden-channels INT D, the width of the embedding and of the layers before it; default 512" in text
-    assert "--weight-decay FLOAT of Adam; default 0.0" in text
+    assert "--weight-decay FLOAT of the optimiser; default 0.0" in text
     assert "--taubin-steps INT K of the paper; default 2" in text
     assert "taubin, bilateral, diffusion, identity, heat, pagerank; default taubin" in text
     assert "Each feature column is set to 0 with probability p, for all nodes alike" in text

@@ -81,11 +81,67 @@ def test_nodes_it_has_not_seen_get_an_embedding(files):
     assert torch.isfinite(torch.from_numpy(np.load("all.npy"))).all()
 
 
-@pytest.mark.parametrize("word", ["degree", "walk", "spectral", "ones"])
+@pytest.mark.filterwarnings("ignore:after epoch . the embedding has collapsed")  # little is to be had from ones
+@pytest.mark.parametrize("word", ["degree", "walk", "spectral", "ones", "learned"])
 def test_features_made_from_the_graph(word):
     assert main(["train", "--graph", "edges.csv", "--features", word, *QUICK, "--out", "run"]) == 0
     assert main(["embed", "run", "--graph", "edges.csv", "--features", word, "--out", "e.parquet"]) == 0
     assert Path("e.parquet").exists()
+
+
+def test_learned_features_embed_their_own_nodes_and_no_others(capsys):
+    assert main(["train", "--graph", "edges.csv", "--features", "learned", "--labels", "y.csv", *QUICK,
+                 "--out", "run"]) == 0
+    header, *rows = read("edges.csv")
+    write("fewer.csv", header, rows[:-3])  # other edges between the same nodes
+    assert {end for row in rows[:-3] for end in row} == {end for row in rows for end in row}
+    assert main(["embed", "run", "--graph", "fewer.csv", "--features", "learned", "--out", "e.npy"]) == 0
+    assert np.load("e.npy").shape == np.load("run/embeddings.npy").shape
+    write("renamed.csv", header, [["nobody" if end == rows[0][0] else end for end in row] for row in rows])
+    before = sorted(path.name for path in Path().iterdir())
+    for file, features in (("renamed.csv", "learned"), ("renamed.csv", "walk")):
+        capsys.readouterr()
+        assert main(["embed", "run", "--graph", file, "--features", features, "--out", "f.npy"]) == 2
+        assert ("sgcl: run has learned features, which only the nodes it was trained on have; for others, train with "
+                "features of their own") in capsys.readouterr().err
+    assert sorted(path.name for path in Path().iterdir()) == before
+    assert main(["evaluate", "run", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["results"]
+    assert [row["name"] for row in rows] == ["untrained encoder", "SGCL-T"]  # there are no raw features
+
+
+@pytest.mark.parametrize("file", ["e.npy", "e.csv", "e.parquet"])
+def test_in_bounded_memory_the_embedding_is_the_same(file, capsys):
+    assert main([*TRAIN, "--out", "run"]) == 0
+    words = ["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out"]
+    assert main([*words, f"whole-{file}"]) == 0
+    assert main([*words, file, "--memory", "4KB"]) == 0
+    if file == "e.npy":
+        assert np.abs(np.load(file) - np.load("whole-e.npy")).max() < 1e-6
+    elif file == "e.csv":
+        for name, row in embedding_of(file).items():
+            assert np.allclose(row, embedding_of("whole-e.csv")[name], rtol=0, atol=1e-6)
+    else:
+        pq = pytest.importorskip("pyarrow.parquet")
+        one, other = (pq.read_table(name).to_pydict() for name in (file, "whole-e.parquet"))
+        assert one["id"] == other["id"]
+        assert np.allclose(one["embedding"], other["embedding"], rtol=0, atol=1e-6)
+    assert not [path for path in Path().iterdir() if path.name.startswith(("tmp", "."))]
+
+
+@pytest.mark.parametrize(("size", "message"), [
+    ("2", "memory is '2', expected a size such as 500MB or 2GB"), ("2 apples", "memory is '2 apples', expected a size"),
+    ("-1GB", "memory is '-1GB', expected a size"), ("0MB", "memory is '0MB', expected a size"),
+    ("1KB", "memory is 0.0009766 MB, but to embed this graph in blocks takes at least 1 MB")])
+def test_a_memory_that_is_none_is_told(capsys, size, message):
+    assert main([*TRAIN, "--out", "run"]) == 0
+    capsys.readouterr()
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", "e.csv",
+                 f"--memory={size}"]) == 2
+    out, err = capsys.readouterr()
+    assert f"sgcl: {message}" in err.splitlines()[-1]
+    assert out == ""
+    assert not Path("e.csv").exists()
 
 
 def test_statistics_of_ones_own_graph(capsys):

@@ -2,9 +2,13 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
+from torch_geometric.data import Data
 
-from sgcl import InputError, runs
+from sgcl import Graph, InputError, runs
+from sgcl.sparse import SparseFeatures
 
 CONFIG = {"format": runs.FORMAT, "method": "sgcl", "settings": {}, "in_channels": 3}
 
@@ -81,6 +85,83 @@ def test_lines_are_added_and_read_back(tmp_path):
     runs.append(file, {"loss": 0.1 + 0.2, "name": "é"})
     assert runs.read_lines(file) == [{"loss": 1.5}, {"loss": 0.1 + 0.2, "name": "é"}]
     assert len(file.read_text().splitlines()) == 2
+
+
+def test_a_line_that_was_cut_short_is_left_out(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"epoch": 1}\n{"epoch": 2, "lo')
+    assert runs.read_lines(tmp_path / "metrics.jsonl") == [{"epoch": 1}]
+
+
+@pytest.mark.parametrize("content", [b"nonsense\n", b'{"epoch": 1}\n{"epoch"\n{"epoch": 3}\n', b"\xff\xfe\n"])
+def test_lines_that_are_not_json_are_told(tmp_path, content):
+    (tmp_path / "metrics.jsonl").write_bytes(content)
+    with pytest.raises(InputError, match=r"metrics.jsonl is damaged: it does not hold JSON lines") as error:
+        runs.read_lines(tmp_path / "metrics.jsonl")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("content", "expected"), [
+    (None, [(1, 5.0), (2, 4.0)]),
+    ('{"epoch": 1, "loss": 5.0, "rank": 3}\n{"epoch": 2, "loss": 4.0}\n{"epoch": 3, "loss": 3.0}\n',
+     [(1, 5.0, 3), (2, 4.0)]),
+    ('{"epoch": 1, "loss": 5.0}\n{"epoch": 2, "lo', [(1, 5.0), (2, 4.0)]),
+    ("nonsense\n", [(1, 5.0), (2, 4.0)]),
+    ("[1]\n", [(1, 5.0), (2, 4.0)]),
+])
+def test_lines_are_brought_to_one_for_each_epoch(tmp_path, content, expected):
+    file = tmp_path / "metrics.jsonl"
+    if content is not None:
+        file.write_text(content)
+    runs.mend_lines(file, [{"epoch": 1, "loss": 5.0}, {"epoch": 2, "loss": 4.0}])
+    assert [tuple(line.values()) for line in runs.read_lines(file)] == expected
+
+
+def test_a_folder_is_filled_by_one_process_at_a_time(tmp_path):
+    with runs.create(tmp_path / "run") as folder:
+        with pytest.raises(InputError, match="run is being written by another process"), runs.create(folder):
+            pytest.fail("the folder was given out twice")
+        assert folder.is_dir()
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoints"])
+def test_bad_input_after_something_was_trained_takes_nothing_away(tmp_path, name):
+    def late() -> None:
+        with runs.create(tmp_path / "run") as folder:
+            (folder / name).mkdir()
+            raise InputError("found after hours")
+
+    with pytest.raises(InputError, match="found after hours"):
+        late()
+    assert [file.name for file in (tmp_path / "run").iterdir()] == [name]
+
+
+def test_an_unfinished_run_is_pointed_out(tmp_path):
+    runs.write_config(tmp_path, CONFIG)
+    with pytest.raises(InputError, match=r"holds an unfinished run: go on with `sgcl train --resume .*`, give"), \
+            runs.create(tmp_path):
+        pytest.fail("the folder was given out")
+
+
+def test_a_run_is_finished_when_all_is_there(tmp_path):
+    for name in ("weights.safetensors", "embeddings.npy", "ids.npy"):
+        assert not runs.is_finished(tmp_path)
+        (tmp_path / name).write_text("")
+    assert runs.is_finished(tmp_path)
+
+
+def test_another_graph_has_another_fingerprint(ring):
+    graph = Graph.from_data(ring)
+    sparse = graph.replace(x=SparseFeatures.from_dense(graph.x))
+    weighted = graph.replace(adj=graph.adj.with_values(torch.full((graph.adj.nnz,), 2.0)))
+    fewer = Graph.from_data(Data(x=ring.x, edge_index=ring.edge_index[:, 1:]))
+    nudged = graph.replace(x=graph.x.clone())
+    nudged.x[3, 2] = torch.nextafter(nudged.x[3, 2], torch.tensor(9.0))
+    found = [runs.fingerprint(other) for other in (graph, sparse, weighted, fewer, nudged)]
+    found += [runs.fingerprint(graph, np.arange(40)), runs.fingerprint(graph, np.arange(40)[::-1]),
+              runs.fingerprint(graph, np.array([f"n{node}" for node in range(40)]))]
+    assert len(set(found)) == len(found)
+    assert runs.fingerprint(Graph.from_data(ring.clone())) == found[0]
 
 
 def test_a_config_comes_back(tmp_path):

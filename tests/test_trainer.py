@@ -9,7 +9,7 @@ from sgcl import SGCL, Graph, InputError
 from sgcl.methods import SGCL as SGCLMethod
 from sgcl.methods import Method
 from sgcl.samplers import EgoGraph, FullGraph, RandomEdge, RandomNode, RandomWalk
-from sgcl.trainer import Epoch, TrainingError, peak_memory, step_generator, train
+from sgcl.trainer import Epoch, TrainingError, lr_factor, peak_memory, step_generator, train
 
 SAMPLERS = [FullGraph(), RandomWalk(batch_size=20, batches=2), RandomNode(batch_size=20, batches=2),
             RandomEdge(batch_size=20, batches=2), EgoGraph(batch_size=20, batches=2)]
@@ -94,6 +94,98 @@ def test_after_step_is_told_how_far_the_training_is(graph, accumulate, steps):
     train(method, graph, sampler=FullGraph(batches=3), epochs=4, accumulate=accumulate)
     assert method.progress == pytest.approx([(step + 1) / steps for step in range(steps)])
     assert method.progress[-1] == 1.0
+
+
+class Watched(Scripted):
+    """Notes each call, with the learning rates it finds; draws from every source of chance it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slow = nn.Parameter(torch.zeros(()))
+        self.calls: list[tuple] = []
+
+    def start(self, graph: Graph) -> None:
+        self.register_buffer("bank", torch.zeros(graph.num_nodes), persistent=False)
+        self.calls.append(("start", graph.num_nodes, float(torch.rand(()))))
+
+    def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
+        assert not torch.is_grad_enabled()
+        assert not self.training
+        self.bank.copy_(torch.rand(graph.num_nodes, generator=generator))
+        self.calls.append(("before", graph.num_nodes, epoch, epochs, tuple(self.bank.tolist())))
+
+    def augment(self, graph: Graph, generator: torch.Generator) -> tuple[Graph]:
+        self.calls.append(("augment", graph.num_nodes))
+        return super().augment(graph, generator)
+
+    def loss(self, views: tuple[Graph]) -> Tensor:
+        return super().loss(views) + self.weight + self.slow
+
+    def parameter_groups(self, lr: float, weight_decay: float) -> list[dict]:
+        return [{"params": [self.weight], "weight_decay": weight_decay}, {"params": [self.slow], "lr": lr / 10}]
+
+
+def test_a_method_is_told_of_the_start_and_of_every_epoch_with_the_whole_graph(graph):
+    methods = [Watched(), Watched()]
+    for method in methods:
+        torch.manual_seed(id(method) % 2**32)                              # the caller's chance is not the method's
+        train(method, graph, sampler=RandomNode(batch_size=10, batches=2), epochs=3, seed=4)
+    calls = methods[0].calls
+    assert calls == methods[1].calls
+    assert [call[:4] for call in calls if call[0] != "start"] == [
+        call for epoch in (1, 2, 3) for call in [("before", 40, epoch, 3), ("augment", 10), ("augment", 10)]]
+    assert [call[1] for call in calls if call[0] == "start"] == [40]
+    draws = [call[4] for call in calls if call[0] == "before"]
+    own = [tuple(torch.rand(40, generator=step_generator(4, epoch, number)).tolist())
+           for epoch in (1, 2, 3) for number in (0, 1)]
+    assert len({*draws, *own}) == 9                                        # none shared with a batch
+
+
+def test_each_group_of_parameters_has_a_learning_rate_of_its_own_which_the_schedule_scales(graph):
+    method = Watched()
+    train(method, graph, epochs=4, lr=0.1, warmup=2, schedule="cosine")
+    shares = [lr_factor(step, "cosine", warmup=2, steps=4) for step in range(4)]
+    assert float(method.weight.detach()) == pytest.approx(-0.1 * sum(shares), rel=1e-4)  # Adam's step is lr: the
+    assert float(method.slow.detach()) == pytest.approx(-0.01 * sum(shares), rel=1e-4)   # gradient is 1 throughout
+
+
+def test_parameters_in_no_group_are_left_as_they_are(graph):
+    class Half(Watched):
+        def parameter_groups(self, lr: float, weight_decay: float) -> list[dict]:
+            return super().parameter_groups(lr, weight_decay)[:1]
+
+    method = Half()
+    train(method, graph, epochs=3)
+    assert float(method.slow.detach()) == 0 != float(method.weight.detach())
+
+
+@pytest.mark.parametrize(("schedule", "warmup", "expected"), [
+    ("constant", 0, [1, 1, 1, 1]), ("constant", 2, [0.5, 1, 1, 1]), ("constant", 8, [1 / 8, 2 / 8, 3 / 8, 4 / 8]),
+    ("cosine", 0, [1, (1 + 0.5 ** 0.5) / 2, 0.5, (1 - 0.5 ** 0.5) / 2]), ("cosine", 2, [0.5, 1, 1, 0.5])])
+def test_the_learning_rate_follows_its_schedule(schedule, warmup, expected):
+    assert [lr_factor(step, schedule, warmup=warmup, steps=4) for step in range(4)] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("accumulate", [True, False])
+def test_warm_up_is_counted_in_epochs_whatever_the_batches(graph, accumulate):
+    method = Watched()
+    train(method, graph, sampler=FullGraph(batches=2), epochs=2, lr=0.1, warmup=2, accumulate=accumulate)
+    steps = [1 / 2, 1] if accumulate else [1 / 4, 2 / 4, 3 / 4, 1]
+    assert float(method.weight.detach()) == pytest.approx(-0.1 * sum(steps), rel=1e-4)
+
+
+def test_adamw_takes_the_weight_decay_off_the_weights_themselves(graph):
+    class Still(Scripted):
+        def loss(self, views: tuple[Graph]) -> Tensor:
+            return self.weight * 0.0
+
+    weights = {}
+    for optimizer in ("adam", "adamw"):
+        method = Still()
+        nn.init.constant_(method.weight, 2.0)
+        train(method, graph, epochs=1, lr=0.1, weight_decay=0.5, optimizer=optimizer)
+        weights[optimizer] = float(method.weight.detach())
+    assert weights == pytest.approx({"adam": 2 - 0.1, "adamw": 2 - 0.1 * 0.5 * 2}, rel=1e-4)
 
 
 def test_patience_stops_when_the_loss_no_longer_falls(graph):
@@ -200,9 +292,21 @@ def test_left_over_gradients_are_forgotten(graph):
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_stops_the_training_and_says_where(graph, bad):
     method = Scripted([1.0, 1.0, 1.0, bad])
-    with pytest.raises(TrainingError, match=rf"the loss is {bad} in epoch 2, batch 2: lower the learning rate \(lr is"):
+    with pytest.raises(TrainingError, match=rf"the loss is {bad} in epoch 2, batch 2 \(all nodes\): lower the "):
         train(method, graph, sampler=FullGraph(batches=2), epochs=4)
     assert len(method.progress) == 3
+
+
+def test_gradients_whose_sum_is_too_large_alone_are_finite(graph):
+    class Steep(Scripted):
+        def __init__(self) -> None:
+            super().__init__()
+            self.steep = nn.Parameter(torch.zeros(4))
+
+        def loss(self, views: tuple[Graph]) -> Tensor:
+            return (self.steep * 3e38).sum() + self.weight * 0 + 1
+
+    assert losses(train(Steep(), graph, epochs=1)) == [1.0]
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: type(sampler).__name__)
@@ -219,6 +323,9 @@ def test_training_on_batches_of_each_sampler_lowers_the_loss(graph, sampler, acc
     ({"lr": math.inf}, "lr is inf"),
     ({"weight_decay": -0.1}, "weight_decay is -0.1, expected a finite number of at least 0"),
     ({"weight_decay": math.nan}, "weight_decay is nan"),
+    ({"optimizer": "sgd"}, "no optimizer named 'sgd'; known: adam, adamw"),
+    ({"schedule": "cosin"}, "no schedule named 'cosin'; did you mean 'cosine'"),
+    ({"warmup": -1}, "warmup is -1, expected 0 or more epochs"),
     ({"patience": 0}, "patience is 0, expected at least 1"),
     ({"seed": -1}, "seed is -1, expected a whole number from 0"),
     ({"seed": 2**32}, "seed is 4294967296"),

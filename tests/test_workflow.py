@@ -66,7 +66,8 @@ def test_a_training_that_diverges_leaves_what_there_is(tmp_path, monkeypatch):
         p.sum() for p in self.parameters()) * (1.0 if next(steps) < 1 else float("nan")))
     with pytest.raises(TrainingError, match="the loss is nan in epoch 2"):
         trained(tmp_path / "run")
-    assert sorted(file.name for file in (tmp_path / "run").iterdir()) == ["config.json", "metrics.jsonl"]
+    left = sorted(file.name for file in (tmp_path / "run").iterdir())
+    assert left == ["config.json", "failed-batch.json", "metrics.jsonl"]
 
 
 def test_rows_are_the_floors_and_the_run_and_join_its_results(tmp_path):

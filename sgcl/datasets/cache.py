@@ -38,11 +38,11 @@ def read(entry: Dataset, stamp: str | None = None) -> Data | None:
             if stamp is not None and (file.metadata() or {}).get("stamp") != stamp:
                 return None
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError):
+        if "x" not in tensors:
+            matrix = CSR(tensors["x_ptr"], tensors["x_idx"], tensors["x_value"], num_cols=entry.features)
+            tensors["x"] = SparseFeatures(matrix).to_dense()
+    except (SafetensorError, OSError, KeyError):
         return None
-    if "x" not in tensors:
-        matrix = CSR(tensors["x_ptr"], tensors["x_idx"], tensors["x_value"], num_cols=entry.features)
-        tensors["x"] = SparseFeatures(matrix).to_dense()
     return Data(x=tensors["x"], **{name: tensors[name] for name in _OTHERS if name in tensors})
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import scipy.sparse.csgraph
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData, TemporalData
+from torch_geometric.data import Data
 
-from sgcl.errors import InputError
+from sgcl.errors import InputError, check_kind
 from sgcl.graph import Graph
 from sgcl.sparse import CSR
 
@@ -52,11 +52,7 @@ def count_edges(data: Data) -> int:
 
 
 def _of_collection(graphs: Any) -> dict[str, Any]:
-    if isinstance(graphs, HeteroData):
-        raise InputError("statistics: heterogeneous graphs (HeteroData) are not supported; use data.to_homogeneous()")
-    if isinstance(graphs, TemporalData):
-        raise InputError("statistics: temporal graphs (TemporalData) are not supported; drop the times: "
-                         "Data(edge_index=torch.stack([data.src, data.dst]), num_nodes=data.num_nodes)")
+    check_kind(graphs, "statistics")
     if not isinstance(graphs, Sequence) or not graphs or not all(isinstance(graph, Data) for graph in graphs):
         raise InputError(f"statistics: expected a torch_geometric.data.Data or several, got {type(graphs).__name__}")
     nodes, edges = sum(int(graph.num_nodes) for graph in graphs), sum(count_edges(graph) for graph in graphs)

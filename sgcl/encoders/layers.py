@@ -6,27 +6,80 @@ Each layer has ``prepare(adj)``, what it needs of the graph, made once and share
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from sgcl.errors import InputError, check_rate
 from sgcl.graph import Features
 from sgcl.sparse import CSR, SparseFeatures, spmm
 
+ALL = slice(None)
+
+
+class Layer(nn.Module, ABC):
+    """H' = outer(M (H W_inner), H): M sums over neighbours and treats each column alone, all else treats each row
+    alone. :mod:`sgcl.encoders.blocks` takes the same parts in blocks of columns and rows."""
+
+    bias: nn.Parameter  # (D,)
+    heads = 1           # matrices M, each for its share of the columns
+
+    def forward(self, x: Features, prepared: Any) -> Tensor:
+        weight, scoring = self.inner(x), self.scoring()
+        h = x if weight is None else x @ weight                            # (N, K)
+        scores = None if scoring is None else x @ scoring                  # (N, S)
+        return self.outer(self.sum(h, prepared, scores), x)                # type: ignore[arg-type]
+
+    @staticmethod
+    @abstractmethod
+    def prepare(adj: CSR, degree: Tensor | None = None, rows: slice = ALL) -> Any:
+        """What the layers of an encoder need of the graph; of some rows of it, where ``adj`` holds those ``rows`` and
+        ``degree`` (N,) is that of all nodes."""
+
+    @abstractmethod
+    def inner(self, x: Features) -> Tensor | None:
+        """W_inner, (F, K); ``None`` for H itself, K = F."""
+
+    @abstractmethod
+    def sum(self, h: Tensor, prepared: Any, scores: Tensor | None, rows: slice = ALL, first: int = 0) -> Tensor:
+        """Rows and columns of M (H W_inner), (n, k).
+
+        Args:
+            h: (N, k) columns of H W_inner from number ``first`` on, all rows.
+            prepared: what ``prepare`` makes of ``rows``.
+            scores: (N, S) H W_scoring, all rows; ``None`` where there is no W_scoring.
+        """
+
+    @abstractmethod
+    def outer(self, summed: Tensor, x: Features) -> Tensor:
+        """(n, K) rows of M (H W_inner) and the same rows of H give (n, D)."""
+
+    def scoring(self) -> Tensor | None:
+        """W_scoring, (F, S): M depends on the graph and on H W_scoring; ``None`` where on the graph alone."""
+        return None
+
 
 class Normalised(NamedTuple):
-    """D^-1/2 (A + I) D^-1/2 as its off-diagonal part and its diagonal."""
+    """D^-1/2 (A + I) D^-1/2, or some rows of it, as its off-diagonal part and its diagonal."""
 
-    off: CSR       # (N, N)
-    diag: Tensor   # (N, 1)
+    off: CSR       # (n, N)
+    diag: Tensor   # (n, 1)
 
-    def __matmul__(self, x: Tensor) -> Tensor:
-        return torch.addcmul(spmm(self.off, x), x, self.diag)
+    @property
+    def ptr(self) -> Tensor:
+        return self.off.ptr
+
+    def times(self, x: Tensor, rows: slice) -> Tensor:
+        return torch.addcmul(spmm(self.off, x), x[rows], self.diag)
+
+    def rows(self, block: slice) -> Normalised:
+        return Normalised(self.off.rows(block), self.diag[block])
 
 
-class GCNLayer(nn.Module):
+class GCNLayer(Layer):
     """Kipf and Welling: H' = D^-1/2 (A + I) D^-1/2 H W + b. The cheaper of (A H) W and A (H W) is taken."""
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
@@ -35,21 +88,29 @@ class GCNLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(out_channels))
 
     @staticmethod
-    def prepare(adj: CSR) -> Normalised:
-        scale = (adj.row_sum() + 1).rsqrt()                                # (N,)
-        value = scale[adj.row] * scale[adj.idx]                            # (nnz,)
+    def prepare(adj: CSR, degree: Tensor | None = None, rows: slice = ALL) -> Normalised:
+        if degree is None:
+            scale = (adj.row_sum() + 1).rsqrt()                            # (N,)
+            there = scale[adj.idx]                                         # (nnz,)
+        else:
+            scale, there = (degree[rows] + 1).rsqrt(), (degree[adj.idx] + 1).rsqrt()
+        value = scale[adj.row] * there
         if adj.value is not None:
             value = value * adj.value
         return Normalised(adj.with_values(value, symmetric=adj.symmetric), scale.square()[:, None])
 
-    def forward(self, x: Features, prepared: Normalised) -> Tensor:
-        in_channels, out_channels = self.weight.shape
-        if isinstance(x, SparseFeatures) or in_channels >= out_channels:
-            return prepared @ (x @ self.weight) + self.bias                # (N, D)
-        return torch.addmm(self.bias, prepared @ x, self.weight)
+    def inner(self, x: Features) -> Tensor | None:
+        return _if_cheaper(self.weight, x)
+
+    def sum(self, h: Tensor, prepared: Normalised | CSR, scores: Tensor | None, rows: slice = ALL,
+            first: int = 0) -> Tensor:
+        return spmm(prepared, h) if isinstance(prepared, CSR) else prepared.times(h, rows)
+
+    def outer(self, summed: Tensor, x: Features) -> Tensor:
+        return torch.addmm(self.bias, summed, self.weight) if self.inner(x) is None else summed + self.bias
 
 
-class SAGELayer(nn.Module):
+class SAGELayer(Layer):
     """Hamilton et al., mean aggregation: H' = H W_self + (D^-1 A H) W_neigh + b."""
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
@@ -59,21 +120,23 @@ class SAGELayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(out_channels))
 
     @staticmethod
-    def prepare(adj: CSR) -> CSR:
-        degree = adj.row_sum()
+    def prepare(adj: CSR, degree: Tensor | None = None, rows: slice = ALL) -> CSR:
+        degree = adj.row_sum() if degree is None else degree[rows]
         value = degree.clamp(min=torch.finfo(degree.dtype).tiny).reciprocal()[adj.row]
         return adj.with_values(value if adj.value is None else value * adj.value)
 
-    def forward(self, x: Features, prepared: CSR) -> Tensor:
-        in_channels, out_channels = self.weight.shape
-        if isinstance(x, SparseFeatures) or in_channels >= out_channels:
-            neighbors = spmm(prepared, x @ self.weight_neighbors)
-        else:
-            neighbors = spmm(prepared, x) @ self.weight_neighbors
+    def inner(self, x: Features) -> Tensor | None:
+        return _if_cheaper(self.weight_neighbors, x)
+
+    def sum(self, h: Tensor, prepared: CSR, scores: Tensor | None, rows: slice = ALL, first: int = 0) -> Tensor:
+        return spmm(prepared, h)
+
+    def outer(self, summed: Tensor, x: Features) -> Tensor:
+        neighbors = summed @ self.weight_neighbors if self.inner(x) is None else summed
         return x @ self.weight + neighbors + self.bias
 
 
-class GINLayer(nn.Module):
+class GINLayer(Layer):
     """Xu et al.: H' = MLP((1 + eps) H + A H), a two-layer perceptron; its first product is taken before the sum."""
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
@@ -84,44 +147,83 @@ class GINLayer(nn.Module):
         self.out = nn.Linear(out_channels, out_channels)
 
     @staticmethod
-    def prepare(adj: CSR) -> CSR:
+    def prepare(adj: CSR, degree: Tensor | None = None, rows: slice = ALL) -> CSR:
         return adj
 
-    def forward(self, x: Features, prepared: CSR) -> Tensor:
-        h = x @ self.weight                                                # (N, D)
-        h = (1 + self.eps) * h + spmm(prepared, h) + self.bias
-        projected: Tensor = self.out(F.relu(h))
+    def inner(self, x: Features) -> Tensor:
+        return self.weight
+
+    def sum(self, h: Tensor, prepared: CSR, scores: Tensor | None, rows: slice = ALL, first: int = 0) -> Tensor:
+        return (1 + self.eps) * h[rows] + spmm(prepared, h)
+
+    def outer(self, summed: Tensor, x: Features) -> Tensor:
+        projected: Tensor = self.out(F.relu(summed + self.bias))
         return projected
 
 
-class GATLayer(nn.Module):
-    """Veličković et al., one head: H' = softmax_j(LeakyReLU(s_i + t_j)) H W + b over the neighbours j and i itself."""
+class GATLayer(Layer):
+    """Veličković et al.: H' = softmax_j(LeakyReLU(s_i + t_j)) H W + b over the neighbours j and i itself, the columns
+    of H W shared out among the heads, each with attention of its own.
 
-    def __init__(self, in_channels: int, out_channels: int) -> None:
+    Args:
+        in_channels, out_channels: the widths of H and H'.
+        heads: how many; a divisor of ``out_channels``.
+        dropout: probability of leaving an attention weight out, in training.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, heads: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
+        if heads < 1 or out_channels % heads:
+            raise InputError(f"GATLayer: heads is {heads}, expected a divisor of the width {out_channels}")
+        check_rate("GATLayer", "dropout", dropout)
         self.weight = _glorot(in_channels, out_channels)
-        self.target = _glorot(out_channels, 1)
-        self.source = _glorot(out_channels, 1)
+        self.target, self.source = (
+            nn.Parameter(torch.cat([_glorot(out_channels // heads, 1).detach() for _ in range(heads)]))
+            for _ in range(2))
         self.bias = nn.Parameter(torch.zeros(out_channels))
+        self.heads, self.width, self.dropout = heads, out_channels // heads, dropout
 
     @staticmethod
-    def prepare(adj: CSR) -> CSR:
+    def prepare(adj: CSR, degree: Tensor | None = None, rows: slice = ALL) -> CSR:
         return adj
 
-    def forward(self, x: Features, prepared: CSR) -> Tensor:
-        h = x @ self.weight                                                # (N, D)
-        s, t = (h @ self.target).view(-1), (h @ self.source).view(-1)      # (N,)
+    def inner(self, x: Features) -> Tensor:
+        return self.weight
+
+    def scoring(self) -> Tensor:
+        """Its columns give s for each head, then t for each head."""
+        ends = [torch.block_diag(*vector.split(self.width)) for vector in (self.target, self.source)]
+        return self.weight @ torch.cat(ends, dim=1)                        # (F, 2 heads)
+
+    def sum(self, h: Tensor, prepared: CSR, scores: Tensor | None, rows: slice = ALL, first: int = 0) -> Tensor:
+        assert scores is not None
+        some = slice(first // self.width, -(-(first + h.size(1)) // self.width))  # the heads of these columns
+        s, t = scores[rows, :self.heads][:, some], scores[:, self.heads:][:, some]
         row, col = prepared.row, prepared.idx
-        score = F.leaky_relu(s[row] + t[col], 0.2)                         # (nnz,)
-        own = F.leaky_relu(s + t, 0.2)                                     # (N,)
-        top = own.detach().scatter_reduce(0, row, score.detach(), "amax")
+        score = F.leaky_relu(s[row] + t[col], 0.2)                         # (nnz, heads)
+        own = F.leaky_relu(s + t[rows], 0.2)                               # (n, heads)
+        top = own.detach().scatter_reduce(0, row[:, None].expand_as(score), score.detach(), "amax")
         score, own = (score - top[row]).exp(), (own - top).exp()
         total = own.index_add(0, row, score)
-        return spmm(prepared, h, score / total[row]) + (own / total)[:, None] * h + self.bias
+        score = F.dropout(score / total[row], self.dropout, self.training)
+        own = F.dropout(own / total, self.dropout, self.training)
+        seen = []
+        for number, head in enumerate(range(some.start, some.stop)):
+            part = h[:, max(head * self.width - first, 0):(head + 1) * self.width - first]
+            seen.append(spmm(prepared, part, score[:, number]) + own[:, number, None] * part[rows])
+        return torch.cat(seen, dim=1)
+
+    def outer(self, summed: Tensor, x: Features) -> Tensor:
+        return summed + self.bias
 
 
 LAYERS: dict[str, type[GCNLayer | SAGELayer | GATLayer | GINLayer]] = {
     "gcn": GCNLayer, "sage": SAGELayer, "gat": GATLayer, "gin": GINLayer}
+
+
+def _if_cheaper(weight: Tensor, x: Features) -> Tensor | None:
+    """The weight, where a product with it makes the sum over neighbours cheaper: x is sparse, or gets no wider."""
+    return weight if isinstance(x, SparseFeatures) or weight.size(0) >= weight.size(1) else None
 
 
 def _glorot(in_channels: int, out_channels: int) -> nn.Parameter:

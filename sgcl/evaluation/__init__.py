@@ -14,6 +14,7 @@ from sgcl.evaluation.protocol import Protocol
 from sgcl.evaluation.protocols import PROTOCOLS, Development, Fixed, Grace, Linkx, Ogb, Public, Random, Redrawn
 from sgcl.evaluation.published import published_probe
 from sgcl.evaluation.splits import Split
+from sgcl.evaluation.tasks import TASKS, Case, Task
 
 __all__ = [
     "C_GRID",
@@ -21,6 +22,8 @@ __all__ = [
     "METRICS",
     "PROTOCOLS",
     "SVC_GRID",
+    "TASKS",
+    "Case",
     "Clustering",
     "Collapse",
     "Development",
@@ -37,6 +40,7 @@ __all__ = [
     "Random",
     "Redrawn",
     "Split",
+    "Task",
     "Tu",
     "cluster",
     "collapse",

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -9,8 +10,8 @@ from torch import Tensor
 
 from sgcl.errors import InputError
 from sgcl.evaluation.logistic import Array, Logistic, task_path
-from sgcl.evaluation.metrics import METRICS, OF_SCORES
-from sgcl.evaluation.probe import C_GRID, ProbeResult, check_inputs, check_metric, outcome, unit_rows
+from sgcl.evaluation.metrics import METRICS
+from sgcl.evaluation.probe import C_GRID, ProbeResult, check_class_inputs, outcome, unit_rows
 from sgcl.evaluation.splits import Split
 
 
@@ -31,11 +32,7 @@ def cross_validated_probe(embedding: Tensor, y: Tensor, split: Split, *, folds: 
         metric: one of ``METRICS`` but ``"roc-auc"``.
         seed: of the folds.
     """
-    embedding, y = check_inputs("cross_validated_probe", embedding, y, split, needs_val=False)
-    if y.dim() == 2 or metric in OF_SCORES:
-        raise InputError("cross_validated_probe: predicts one class a node: use linear_probe for ROC-AUC and for "
-                         "several tasks")
-    check_metric("cross_validated_probe", metric, y, split)
+    embedding, y = check_class_inputs("cross_validated_probe", embedding, y, split, metric, needs_val=False)
     with threadpool_limits(1, user_api="blas"):
         model, score, converged = _choose(unit_rows(embedding, split.train), y[split.train].numpy(), folds=folds,
                                           metric=metric, seed=seed)
@@ -96,9 +93,6 @@ def _one_vs_rest(x: Array, y: Array, strengths: Sequence[float]) -> list[Logisti
     """A model for each C: class k against all others, the class of the highest log-odds wins."""
     classes = np.unique(y)
     if len(classes) == 1:  # of a fold without the other classes
-        return [Logistic(classes, np.zeros((x.shape[1], 1)), np.zeros(1), C, True) for C in strengths]
+        return [Logistic(np.zeros((x.shape[1], 1)), np.zeros(1), C, True, classes) for C in strengths]
     targets = (y[:, None] == classes).astype(np.int64)                     # (n, K)
-    return [Logistic(classes, model.weight, model.bias, model.C, model.converged)
-            for model in task_path(x, targets, strengths)]
-
-
+    return [replace(model, classes=classes) for model in task_path(x, targets, strengths)]

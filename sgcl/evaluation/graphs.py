@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl.errors import InputError, unknown_name
+from sgcl.errors import InputError
 from sgcl.evaluation.folds import best_by_folds, stratified_folds
 from sgcl.evaluation.labels import checked_labels
-from sgcl.evaluation.metrics import METRICS, OF_SCORES, Array
-from sgcl.evaluation.probe import ProbeResult, check_inputs
+from sgcl.evaluation.metrics import METRICS, Array
+from sgcl.evaluation.probe import ProbeResult, check_class_inputs
 from sgcl.evaluation.protocol import Protocol, ascending_split, random_state
 from sgcl.evaluation.splits import Split
 
@@ -122,11 +122,7 @@ def svc_probe(embedding: Tensor, y: Tensor, split: Split, *, folds: int = 5, met
         metric: one of ``METRICS`` but ``"roc-auc"``.
         seed: of the folds.
     """
-    if metric not in METRICS or metric in OF_SCORES:
-        raise unknown_name("metric of predicted classes", metric, METRICS.keys() - OF_SCORES)
-    embedding, y = check_inputs("svc_probe", embedding, y, split, needs_val=False)
-    if y.dim() == 2:
-        raise InputError("svc_probe: predicts one class an item, but the labels are of several tasks")
+    embedding, y = check_class_inputs("svc_probe", embedding, y, split, metric, needs_val=False)
     x = embedding.cpu().double().numpy()
     train_x, train_y = x[split.train.numpy()], y[split.train].numpy()
     best, score = best_by_folds(lambda rows, labels: _machines(rows, labels, SVC_GRID), train_x, train_y, folds=folds,

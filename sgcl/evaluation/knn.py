@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from sgcl.errors import InputError, unknown_name
-from sgcl.evaluation.metrics import METRICS, OF_SCORES
-from sgcl.evaluation.probe import ProbeResult, check_inputs
+from sgcl.errors import InputError
+from sgcl.evaluation.metrics import METRICS
+from sgcl.evaluation.probe import ProbeResult, check_class_inputs
 from sgcl.evaluation.splits import Split
 
 K_GRID = (1, 3, 5, 10, 20, 50)  # numbers of neighbours tried by knn_probe
@@ -30,11 +30,7 @@ def knn_probe(embedding: Tensor, y: Tensor, split: Split, *, k: int | None = Non
         k: neighbours; chosen on the validation nodes out of 1, 3, 5, 10, 20, 50 unless given, ties to the smaller.
         metric: one of ``METRICS`` but ``"roc-auc"``.
     """
-    if metric not in METRICS or metric in OF_SCORES:
-        raise unknown_name("metric of predicted classes", metric, METRICS.keys() - OF_SCORES)
-    embedding, y = check_inputs("knn_probe", embedding, y, split, needs_val=k is None)
-    if y.dim() == 2:
-        raise InputError("knn_probe: predicts one class a node, but the labels are of several tasks")
+    embedding, y = check_class_inputs("knn_probe", embedding, y, split, metric, needs_val=k is None)
     if k is not None and not 1 <= k <= len(split.train):
         raise InputError(f"knn_probe: k is {k}, expected 1 to {len(split.train)} neighbours among the training nodes")
     tried = [k] if k is not None else [size for size in K_GRID if size <= len(split.train)]

@@ -1,6 +1,6 @@
 """Logistic regression with an L2 penalty, to convergence, along a path of penalties: multinomial, or task by task."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,58 +17,32 @@ _MAX_STEPS = 10_000   # an end for hopeless fits; 5 to 200 steps are usual
 
 @dataclass(frozen=True)
 class Logistic:
-    """A fitted model: class k has the score <w_k, x> + b_k.
+    """A fitted model: column k has the score <w_k, x> + b_k.
 
     Args:
-        classes: (K,) the labels.
         weight: (D, K).
         bias: (K,).
         C: the inverse strength of the penalty.
         converged: whether the fit reached its tolerance.
+        classes: (K,) the label of each column; ``None`` where a column is a task of its own, its score the log-odds.
     """
 
-    classes: Array
     weight: Array
     bias: Array
     C: float
     converged: bool
+    classes: Array | None = None
 
     def predict(self, x: Array) -> Array:
-        """(n,) labels for (n, D) rows."""
-        chosen: Array = self.classes[(x @ self.weight + self.bias).argmax(1)]
+        """(n,) labels for (n, D) rows; (n, K) 0 or 1 of K tasks."""
+        score = x @ self.weight + self.bias
+        chosen: Array = (score > 0).astype(np.int64) if self.classes is None else self.classes[score.argmax(1)]
         return chosen
 
     def scores(self, x: Array) -> Array:
-        """(n,) log-odds of the second of two classes, for (n, D) rows."""
-        both = x @ self.weight + self.bias
-        odds: Array = both[:, 1] - both[:, 0]
-        return odds
-
-
-@dataclass(frozen=True)
-class TaskLogistic:
-    """One model for each of T tasks, all with the same penalty: task t has the log-odds <w_t, x> + b_t.
-
-    Args:
-        weight: (D, T).
-        bias: (T,).
-        C: the inverse strength of the penalty.
-        converged: whether the fits reached their tolerance.
-    """
-
-    weight: Array
-    bias: Array
-    C: float
-    converged: bool
-
-    def predict(self, x: Array) -> Array:
-        """(n, T) 0 or 1 for (n, D) rows."""
-        return (self.scores(x) > 0).astype(np.int64)
-
-    def scores(self, x: Array) -> Array:
-        """(n, T) log-odds for (n, D) rows."""
-        odds: Array = x @ self.weight + self.bias
-        return odds
+        """(n,) log-odds of the second of two classes, for (n, D) rows; (n, K) of K tasks."""
+        score: Array = x @ self.weight + self.bias
+        return score if self.classes is None else score[:, 1] - score[:, 0]
 
 
 def logistic_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[Logistic]:
@@ -89,21 +63,16 @@ def logistic_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[Lo
     centre = x.mean(0)                                                     # (D,)
     z, basis, moment = _rotate(x - centre)                                 # (n, R), (D, R), (R,)
     curvature = (1 - 1 / len(classes)) / len(classes)                      # p (1 - p) of a coin with K sides
-    weight, bias = np.zeros((z.shape[1], len(classes))), np.zeros(len(classes))
+    fitted = np.zeros((z.shape[1] + 1, len(classes)))                      # the bias last
     for strength in strengths:
         penalty = 1 / (len(x) * strength)
         scale = np.append(1 / np.sqrt(curvature * moment + penalty), 1 / np.sqrt(curvature))[:, None]  # (R + 1, 1)
-        start = np.vstack([weight, bias]) / scale
-        found = scipy.optimize.minimize(_loss, start.ravel(), (z, target, scale, penalty), method="L-BFGS-B", jac=True,
-                                        options={"gtol": _TOLERANCE, "ftol": 0.0, "maxiter": _MAX_STEPS,
-                                                 "maxfun": 2 * _MAX_STEPS})
-        fitted = found.x.reshape(start.shape) * scale
-        weight, bias = fitted[:-1], fitted[-1]
-        outer = basis @ weight                                             # (D, K)
-        yield Logistic(classes, outer, bias - centre @ outer, float(strength), bool(found.success))
+        fitted, converged = _minimised(_loss, fitted, z, target, scale, penalty)
+        weight = basis @ fitted[:-1]                                       # (D, K)
+        yield Logistic(weight, fitted[-1] - centre @ weight, float(strength), converged, classes)
 
 
-def task_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[TaskLogistic]:
+def task_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[Logistic]:
     """The minimiser of ½||w_t||² + C Σ_i log(1 + exp(-s_it (<w_t, x_i> + b_t))) for each task t, for each C in turn.
 
     s_it is 1 or -1 for a label of 1 or 0; nodes without a label (-1) are left out of the sum. It is scikit-learn's
@@ -123,20 +92,16 @@ def task_path(x: Array, y: Array, strengths: Iterable[float]) -> Iterator[TaskLo
     centre = x.mean(0)
     z, basis, moment = _rotate(x - centre)                                 # (n, R), (D, R), (R,)
     curvature = rate * (1 - rate) * count[both] / len(x)                   # (T,)
-    start = np.zeros((z.shape[1] + 1, int(both.sum())))
-    start[-1] = np.log(rate / (1 - rate))
+    fitted = np.zeros((z.shape[1] + 1, int(both.sum())))                   # the bias last
+    fitted[-1] = np.log(rate / (1 - rate))
     for strength in strengths:
         penalty = 1 / (len(x) * strength)
         scale = 1 / np.sqrt(np.vstack([np.outer(moment, curvature) + penalty, curvature]))     # (R + 1, T)
-        found = scipy.optimize.minimize(_task_loss, (start / scale).ravel(), (z, sign, scale, penalty),
-                                        method="L-BFGS-B", jac=True,
-                                        options={"gtol": _TOLERANCE, "ftol": 0.0, "maxiter": _MAX_STEPS,
-                                                 "maxfun": 2 * _MAX_STEPS})
-        start = found.x.reshape(start.shape) * scale
+        fitted, converged = _minimised(_task_loss, fitted, z, sign, scale, penalty)
         weight, bias = np.zeros((x.shape[1], y.shape[1])), np.where(ones > 0, 1.0, -1.0)
-        weight[:, both] = basis @ start[:-1]
-        bias[both] = start[-1] - centre @ weight[:, both]
-        yield TaskLogistic(weight, bias, float(strength), bool(found.success))
+        weight[:, both] = basis @ fitted[:-1]
+        bias[both] = fitted[-1] - centre @ weight[:, both]
+        yield Logistic(weight, bias, float(strength), converged)
 
 
 def _rotate(x: Array) -> tuple[Array, Array, Array]:
@@ -145,6 +110,15 @@ def _rotate(x: Array) -> tuple[Array, Array, Array]:
     z = x if span is None else x @ span
     moment, rotation = scipy.linalg.eigh(z.T @ z / len(z))
     return z @ rotation, rotation if span is None else span @ rotation, np.maximum(moment, 0)
+
+
+def _minimised(loss: Callable[..., tuple[float, Array]], start: Array, z: Array, target: Array, scale: Array,
+               penalty: float) -> tuple[Array, bool]:
+    """The parameters (R + 1, K) at which the loss is least, and whether the search reached its tolerance."""
+    found = scipy.optimize.minimize(loss, (start / scale).ravel(), (z, target, scale, penalty), method="L-BFGS-B",
+                                    jac=True, options={"gtol": _TOLERANCE, "ftol": 0.0, "maxiter": _MAX_STEPS,
+                                                       "maxfun": 2 * _MAX_STEPS})
+    return found.x.reshape(start.shape) * scale, bool(found.success)
 
 
 def _loss(scaled: Array, z: Array, target: Array, scale: Array, penalty: float) -> tuple[float, Array]:

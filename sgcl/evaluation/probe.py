@@ -14,7 +14,7 @@ from torch import Tensor
 from sgcl.errors import InputError, unknown_name
 from sgcl.evaluation.embedding import checked_embedding
 from sgcl.evaluation.labels import checked_labels, checked_tasks, has_tasks
-from sgcl.evaluation.logistic import Array, Logistic, TaskLogistic, logistic_path, task_path
+from sgcl.evaluation.logistic import Array, Logistic, logistic_path, task_path
 from sgcl.evaluation.metrics import METRICS, OF_SCORES
 from sgcl.evaluation.splits import Split
 
@@ -80,7 +80,7 @@ def linear_probe(embedding: Tensor, y: Tensor, split: Split, *, metric: str = "a
 
 
 def choose(train_x: Array, train_y: Array, val_x: Array, val_y: Array, *,
-           metric: str = "accuracy") -> tuple[Logistic | TaskLogistic, bool]:
+           metric: str = "accuracy") -> tuple[Logistic, bool]:
     """The model with the best validation score over ``C_GRID``, and whether every fit converged.
 
     No test node is passed in.
@@ -100,7 +100,7 @@ def choose(train_x: Array, train_y: Array, val_x: Array, val_y: Array, *,
     return best, not stuck
 
 
-def outcome(owner: str, model: Logistic | TaskLogistic, embedding: Tensor, y: Tensor, split: Split, metric: str, *,
+def outcome(owner: str, model: Logistic, embedding: Tensor, y: Tensor, split: Split, metric: str, *,
             converged: bool, val: float | None = None) -> ProbeResult:
     """The scores of a model that is settled; ``val`` stands for the validation score where it comes from elsewhere."""
     by_score = metric in OF_SCORES
@@ -123,7 +123,7 @@ def check_inputs(owner: str, embedding: Tensor, y: Tensor, split: Split, *, need
         y = checked_labels(owner, y, len(embedding)).cpu()
     for name, nodes in split.sets.items():
         if len(nodes) == 0 and (name != "val" or needs_val):
-            hint = ": cross_validated_probe does without them" if name == "val" else ""
+            hint = ", on which it chooses: the protocol 'random' has some" if name == "val" else ""
             raise InputError(f"{owner}: the split has no {name} nodes{hint}")
         if len(nodes) and int(nodes.max()) >= len(embedding):
             raise InputError(f"{owner}: the split names node {int(nodes.max())}, but the embedding has "
@@ -137,6 +137,16 @@ def check_inputs(owner: str, embedding: Tensor, y: Tensor, split: Split, *, need
     if y.dim() == 2 and not bool(((train == 1).any(0) & (train == 0).any(0)).any()):
         raise InputError(f"{owner}: no task has training nodes of both classes")
     return embedding, y
+
+
+def check_class_inputs(owner: str, embedding: Tensor, y: Tensor, split: Split, metric: str, *,
+                       needs_val: bool) -> tuple[Tensor, Tensor]:
+    """As :func:`check_inputs`, for a probe that predicts one class a node and is scored by its predictions."""
+    if metric not in METRICS or metric in OF_SCORES:
+        raise unknown_name("metric of predicted classes", metric, METRICS.keys() - OF_SCORES)
+    if has_tasks(y):
+        raise InputError(f"{owner}: predicts one class a node, but the labels are of several tasks: use linear_probe")
+    return check_inputs(owner, embedding, y, split, needs_val=needs_val)
 
 
 def check_metric(owner: str, metric: str, y: Tensor, split: Split) -> None:
@@ -158,7 +168,7 @@ def judged(owner: str, metric: str, true: Array, answer: Array, where: str) -> f
     return score
 
 
-def _path(x: Array, y: Array) -> Iterator[Logistic] | Iterator[TaskLogistic]:
+def _path(x: Array, y: Array) -> Iterator[Logistic]:
     return task_path(x, y, C_GRID) if y.ndim == 2 else logistic_path(x, y, C_GRID)
 
 

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData, TemporalData
+from torch_geometric.data import Data
 
-from sgcl.errors import InputError
+from sgcl.errors import InputError, check_kind
 from sgcl.evaluation.labels import checked_labels, checked_tasks, has_tasks
 from sgcl.evaluation.probe import ProbeResult, linear_probe
 from sgcl.evaluation.published import published_probe
@@ -50,11 +50,7 @@ class Protocol(ABC):
 
 def check_graph(owner: str, data: Any) -> Data:
     """``data``, if it is one homogeneous graph at one time."""
-    if isinstance(data, HeteroData):
-        raise InputError(f"{owner}: heterogeneous graphs (HeteroData) are not supported; use data.to_homogeneous()")
-    if isinstance(data, TemporalData):
-        raise InputError(f"{owner}: temporal graphs (TemporalData) are not supported; drop the times: "
-                         "Data(edge_index=torch.stack([data.src, data.dst]), num_nodes=data.num_nodes)")
+    check_kind(data, owner)
     if not isinstance(data, Data):
         raise InputError(f"{owner}: expected a torch_geometric.data.Data, got {type(data).__name__}")
     return data

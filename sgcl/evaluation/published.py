@@ -40,7 +40,7 @@ def published_probe(embedding: Tensor, y: Tensor, split: Split, *, steps: int, e
     rows = {name: embedding[nodes.to(embedding.device)].float() for name, nodes in split.sets.items()}
     if normalise:
         rows = {name: F.normalize(x) for name, x in rows.items()}
-    width = y.size(1) if y.dim() == 2 else int(y.max()) + 1
+    width = y.size(1) if y.dim() == 2 else int(y[split.train].max()) + 1
     best, best_score = None, -math.inf
     for decay in decays:
         weight, bias, step = _train(rows["train"], y[split.train], rows["val"], y[split.val], width=width, steps=steps,

@@ -1,9 +1,54 @@
 """Methods: one paper a file, all on the contract of :class:`Method`."""
 
+from sgcl.methods.augcl import AUGCL
 from sgcl.methods.base import Method
+from sgcl.methods.bgrl import BGRL
+from sgcl.methods.cca_ssg import CCASSG
+from sgcl.methods.cgra import CGRA
+from sgcl.methods.dgi import DGI
+from sgcl.methods.gbt import GBT
+from sgcl.methods.grace import GRACE
+from sgcl.methods.graphmae2 import GraphMAE2
+from sgcl.methods.greet import GREET
+from sgcl.methods.grlc import GRLC
+from sgcl.methods.gscl import GSCL
+from sgcl.methods.mvgrl import MVGRL
+from sgcl.methods.progcl import ProGCL
 from sgcl.methods.sgcl import SGCL
 from sgcl.registry import Registry
 
-METHODS = Registry("method", {"sgcl": SGCL}, "sgcl.methods")
+METHODS = Registry("method", {
+    "sgcl": SGCL,
+    "dgi": DGI,
+    "grace": GRACE,
+    "mvgrl": MVGRL,
+    "bgrl": BGRL,
+    "g-bt": GBT,
+    "cca-ssg": CCASSG,
+    "progcl": ProGCL,
+    "augcl": AUGCL,
+    "cgra": CGRA,
+    "grlc": GRLC,
+    "graphmae2": GraphMAE2,
+    "greet": GREET,
+    "gscl": GSCL,
+}, "sgcl.methods")
 
-__all__ = ["METHODS", "SGCL", "Method"]
+__all__ = [
+    "AUGCL",
+    "BGRL",
+    "CCASSG",
+    "CGRA",
+    "DGI",
+    "GBT",
+    "GRACE",
+    "GREET",
+    "GRLC",
+    "GSCL",
+    "METHODS",
+    "MVGRL",
+    "SGCL",
+    "GraphMAE2",
+    "Method",
+    "ProGCL",
+]

@@ -1,4 +1,4 @@
-"""What a method is: a constructor, ``augment``, ``loss`` and ``embed``."""
+"""What a method is: a constructor, ``augment``, ``loss`` and ``embed``, and what it may do at the trainer's call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,26 @@ class Method(nn.Module, ABC):
 
     A constructor takes ``in_channels`` and, as keywords, the method's settings with the paper's defaults. A step of
     training is ``method.loss(method.augment(batch, generator))``.
+
+    What a method decides while it trains and needs later (targets, banks, mixture fits) lives in parameters and
+    buffers: a checkpoint holds those, of whatever kind, and nothing else. Saved weights leave out what is registered
+    with ``persistent=False``, such as a row for each node of the graph.
     """
+
+    def start(self, graph: Graph) -> None:
+        """Called once before training, and again when it is resumed, with the whole graph, on the CPU.
+
+        The place for what depends on the graph alone, such as its PageRank: deterministic, kept in plain attributes,
+        memory linear in the graph. Buffers with a row for each node are registered here.
+        """
+        return None
+
+    def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
+        """Called before each epoch, counted from 1, with the whole graph, on the CPU; in eval mode, without gradients.
+
+        What it decides goes in buffers. ``generator`` is a function of the seed and the epoch alone.
+        """
+        return None
 
     @abstractmethod
     def augment(self, graph: Graph, generator: torch.Generator) -> Any:
@@ -37,3 +56,10 @@ class Method(nn.Module, ABC):
     def after_step(self, progress: float) -> None:
         """Called after each optimiser step; ``progress`` runs from 0 to 1 over the training."""
         return None
+
+    def parameter_groups(self, lr: float, weight_decay: float) -> list[dict[str, Any]]:
+        """The groups the optimiser is made with: ``params``, and ``lr`` or ``weight_decay`` where a group has its own.
+
+        The schedule scales the learning rate of each. Parameters in no group are left as they are.
+        """
+        return [{"params": [parameter for parameter in self.parameters() if parameter.requires_grad]}]

@@ -83,12 +83,12 @@ class SGCL(Method):
         self.smoothing, self.view1, self.view2 = smoothing, view1, view2
         self.negative_weight, self.similarity, self.terms = negative_weight, similarity, terms
         self.embedding = embedding
-        self._coverage_known = False
+        self.edge_coverage: float | None = None  # of the first batch: its edges among the positives
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Pair:
         first, second = self.view1(graph, generator), self.view2(graph, generator)
         pair = Pair(first, second, self.smoothing(second.adj), self.smoothing(first.adj))
-        if not self._coverage_known:
+        if self.edge_coverage is None:
             self._warn_if_thin(pair)
         return pair
 
@@ -107,8 +107,7 @@ class SGCL(Method):
 
     def _warn_if_thin(self, pair: Pair) -> None:
         """Say once when a smoothing leaves most edges out: it then does little. The identity is meant to."""
-        self._coverage_known = True
-        share = edge_coverage(pair.positives12, pair.second.adj)
+        share = self.edge_coverage = edge_coverage(pair.positives12, pair.second.adj)
         if share < 0.5 and not isinstance(self.smoothing, Identity):
             warnings.warn(f"{self.smoothing} keeps {share:.0%} of a view's edges as positives; "
                           "a smaller prune keeps more", stacklevel=2)

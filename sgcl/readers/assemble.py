@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData, TemporalData
+from torch_geometric.data import Data
 
 from sgcl.errors import InputError
 from sgcl.readers.arrays import row_ids
@@ -19,8 +19,6 @@ from sgcl.readers.features import Features
 from sgcl.readers.ids import Ids, UnknownId, first_repeat, locate
 from sgcl.readers.labels import Labels
 from sgcl.readers.structure import sparse_tensor
-
-_TIMES = ("time", "edge_time", "node_time", "timestamp", "timestamps")
 
 
 def from_edges(found: EdgeList, given: Features | None, named: Labels | None) -> Data:
@@ -55,12 +53,8 @@ def from_edges(found: EdgeList, given: Features | None, named: Labels | None) ->
     return data
 
 
-def from_data(given: Data | HeteroData | TemporalData, rows: Ids | None) -> Data:
+def from_data(given: Data, rows: Ids | None) -> Data:
     """A copy that shares its tensors, with ids (``rows``, its own, or 0 to N - 1) and with notes on its edges."""
-    if isinstance(given, HeteroData):
-        raise InputError("heterogeneous graphs (HeteroData) are not supported; use data.to_homogeneous()")
-    if isinstance(given, TemporalData) or any(key in given for key in _TIMES):
-        raise InputError("temporal graphs are not supported; give a snapshot without the times of nodes or edges")
     data = copy.copy(given)
     num_nodes = int(data.num_nodes or 0)
     rows = row_ids(data.get("ids")) if rows is None else rows

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData, TemporalData
+from torch_geometric.data import Data
 
-from sgcl.errors import InputError, unknown_name
+from sgcl.errors import InputError, check_kind, unknown_name
 from sgcl.readers.arrays import row_ids
 from sgcl.readers.assemble import add_features, add_labels, from_data, from_edges
 from sgcl.readers.features import Features, array_features, table_features
@@ -39,7 +39,8 @@ def read_graph(edges: Any, *, features: Any = None, labels: str | Path | None = 
             has two columns, or three with the weight last. A ``Data`` keeps its edges and its order of nodes.
         features: the path of a table with an id column and else numbers, or of an (N, F) array (``.npy``, ``.npz``,
             sparse too), or such an array; or a word for features made from the graph: ``"degree"``, ``"walk"``,
-            ``"spectral"``, ``"ones"``. A file names all nodes there are.
+            ``"spectral"``, ``"ones"``, or ``"learned"`` for a vector a node, trained with the model. A file names all
+            nodes there are.
         labels: the path of a table with an id and a label column; nodes may be left out.
         ids: the ids of the rows of what carries none, that is of array features and of a sparse adjacency; or a
             ``.npy`` file of them. Without it row i is the node of id i.
@@ -60,7 +61,8 @@ def read_graph(edges: Any, *, features: Any = None, labels: str | Path | None = 
     if rows is not None and _carries_ids(edges) and _carries_ids(features):
         raise InputError("ids= names the rows of array features or of a sparse adjacency, but neither is given; "
                          "leave it out")
-    if isinstance(edges, Data | HeteroData | TemporalData):
+    check_kind(edges)
+    if isinstance(edges, Data):
         data = from_data(edges, rows)
         given, named = _features(features, id_column, rows), _labels(labels, id_column, label_column)
     else:

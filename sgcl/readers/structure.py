@@ -1,4 +1,4 @@
-"""Node features made from the graph alone, for graphs that come without: degree, walk, spectral, ones.
+"""Node features made from the graph alone, for graphs that come without: degree, walk, spectral, ones, learned.
 
 All are fixed functions of the graph with its nodes in the order of their ids: nothing is drawn at random.
 """
@@ -17,6 +17,7 @@ from torch import Tensor
 DEGREE_CAP = 64
 WALK_STEPS = 8
 SPECTRAL_WIDTH = 32
+LEARNED = "learned"
 
 _DENSE_BELOW = 256  # nodes
 
@@ -72,8 +73,17 @@ def ones(adj: scipy.sparse.csr_array) -> Tensor:
     return torch.ones(adj.shape[0], 1)
 
 
+def learned(adj: scipy.sparse.csr_array) -> Tensor:
+    """A column for each node: the identity, (N, N), sparse.
+
+    The N rows of the first layer's weight are then a vector for each node, learned with the rest: N D numbers. Nodes
+    of other graphs have none, so a model with these features embeds the nodes it was trained on and no others.
+    """
+    return sparse_tensor(scipy.sparse.eye_array(adj.shape[0], dtype=np.float32, format="csr"))
+
+
 STRUCTURAL: Mapping[str, Callable[[scipy.sparse.csr_array], Tensor]] = {
-    "degree": degree, "walk": walk, "spectral": spectral, "ones": ones}
+    "degree": degree, "walk": walk, "spectral": spectral, "ones": ones, LEARNED: learned}
 
 
 def adjacency(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> scipy.sparse.csr_array:

@@ -30,13 +30,13 @@ def reach(adj: scipy.sparse.csr_array, hops: int) -> np.ndarray:
 
 def check_memory(owner: str, entries: float, advice: str) -> None:
     """Raise where up to ``entries`` unpruned entries may not fit into the memory that is free."""
-    need, free = entries * _BYTES, _free_memory()
+    need, free = entries * _BYTES, free_memory()
     if need > free:
         raise InputError(f"{owner}: unpruned, this graph may fill {entries:.2g} entries, {need / 2**30:.1f} GiB where "
                          f"{free / 2**30:.1f} are free; set {advice}, or smooth smaller batches")
 
 
-def _free_memory() -> float:
+def free_memory() -> float:
     """Bytes that may be had, or infinity where the system does not say."""
     meminfo, group = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
     free = math.inf

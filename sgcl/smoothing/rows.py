@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +14,23 @@ import scipy.sparse
 import torch
 
 _BLOCK = 1 << 21  # entries, or multiplications, in one block of rows
+_block_size: ContextVar[int | None] = ContextVar("block_size", default=None)
 _SLACK = 1e-9  # relative: the order of a sum must not decide whether an entry at the threshold stays
+
+
+def block_size() -> int:
+    """Entries in a block: memory that does not grow with the graph."""
+    return _block_size.get() or _BLOCK
+
+
+@contextmanager
+def blocks_of(entries: int) -> Iterator[None]:
+    """Inside, blocks are of another size. Results do not depend on it."""
+    token = _block_size.set(entries)
+    try:
+        yield
+    finally:
+        _block_size.reset(token)
 
 
 def identity(num_nodes: int) -> scipy.sparse.csr_array:
@@ -73,7 +91,7 @@ def by_rows(work: Callable[[slice], scipy.sparse.csr_array], cost: np.ndarray) -
 
     SciPy multiplies outside the interpreter's lock, so blocks run on as many threads as torch may use.
     """
-    block = np.floor(np.cumsum(cost) / _BLOCK)
+    block = np.floor(np.cumsum(cost) / block_size())
     cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(cost)]
     parts = [slice(start, stop) for start, stop in pairwise(cuts)]
     if len(parts) == 1:
@@ -104,7 +122,7 @@ def product_at(left: scipy.sparse.csr_array, right_t: scipy.sparse.csr_array, ro
     swap = np.diff(right_t.indptr)[col] < np.diff(left.indptr)[row]        # (M,)
     for short, long, a, b, mine in ((left, right_t, row, col, ~swap), (right_t, left, col, row, swap)):
         pairs = np.flatnonzero(mine)
-        cuts = np.flatnonzero(np.diff(np.cumsum(np.diff(short.indptr)[a[pairs]], dtype=np.int64) // _BLOCK)) + 1
+        cuts = np.flatnonzero(np.diff(np.cumsum(np.diff(short.indptr)[a[pairs]], dtype=np.int64) // block_size())) + 1
         keys = row_of(long).astype(np.int64) * long.shape[1] + long.indices
         for some in np.split(pairs, cuts):
             out[some] = _inner_products(short, keys, long.data, a[some], b[some])

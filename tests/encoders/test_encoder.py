@@ -29,6 +29,28 @@ def test_two_gcn_layers_by_dense_products(ring):
     assert torch.allclose(encoder(graph.x, graph.adj), h, atol=1e-5)
 
 
+def test_norms_stand_between_layers_and_activations_and_the_end_may_be_linear(ring):
+    graph = Graph.from_data(ring)
+    encoder = Encoder(6, 4, 3, activation="relu", norm="batch", linear_end=True)
+    a = graph.adj.to_dense() + torch.eye(40)
+    a = a / (a.sum(0)[:, None] * a.sum(0)).sqrt()
+    first, last = encoder.layers
+    h = a @ ring.x @ first.weight + first.bias
+    h = torch.relu((h - h.mean(0)) / (h.var(0, correction=0) + 1e-5).sqrt())
+    assert torch.allclose(encoder(graph.x, graph.adj), a @ h @ last.weight + last.bias, atol=1e-5)
+    whole = Encoder(6, 4, 3, activation="relu", norm="batch")(graph.x, graph.adj)
+    assert (whole >= 0).all()
+
+
+def test_another_matrix_may_stand_in_for_the_adjacency(ring):
+    graph = Graph.from_data(ring)
+    encoder = Encoder(6, 4, num_layers=1)
+    other = graph.adj.with_values(torch.rand(graph.adj.nnz))
+    dense = other.to_dense() @ ring.x @ encoder.layers[0].weight
+    expected = torch.where(dense > 0, dense, 0.25 * dense)
+    assert torch.allclose(encoder.propagate(graph.x, other), expected, atol=1e-5)
+
+
 def test_dropout_is_for_training_only(ring):
     graph = Graph.from_data(ring)
     encoder = Encoder(6, 16, dropout=0.5)
@@ -39,8 +61,14 @@ def test_dropout_is_for_training_only(ring):
 
 @pytest.mark.parametrize(("change", "message"), [
     ({"layer": "gcnn"}, "did you mean 'gcn'"), ({"activation": "rlu"}, "did you mean 'relu'"),
-    ({"dropout": 1.5}, "dropout is 1.5"), ({"num_layers": 0}, "num_layers is 0"),
+    ({"norm": "btch"}, "did you mean 'batch'"), ({"dropout": 1.5}, "dropout is 1.5"),
+    ({"num_layers": 0}, "num_layers is 0"),
     ({"hidden_channels": 0}, "hidden_channels is 0")])
 def test_bad_settings_are_told(change, message):
     with pytest.raises(InputError, match=message):
         Encoder(3, **change)
+
+
+def test_rrelu_has_the_mean_of_its_slopes():
+    activation = Encoder(6, 4, activation="rrelu").activations[0]
+    assert torch.allclose(activation(torch.tensor([-48.0, 2.0])), torch.tensor([-11.0, 2.0]))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from strategies import random_data
 from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 
-from sgcl import Graph
+from sgcl import Graph, InputError
 from sgcl.encoders import GATLayer, GCNLayer, GINLayer, SAGELayer
 from sgcl.sparse import SparseFeatures
 
@@ -59,6 +59,37 @@ def test_gat_is_pygs(data):
     twin.att_src.data = layer.source.data.view(1, 1, -1)
     twin.att_dst.data = layer.target.data.view(1, 1, -1)
     same(layer(graph.x, layer.prepare(graph.adj)), twin(graph.x, both_ways(graph)[0]))
+
+
+@given(random_data())
+def test_gat_with_heads_is_pygs(data):
+    graph = Graph.from_data(data)
+    layer, twin = GATLayer(4, 6, heads=3), GATConv(4, 2, heads=3)
+    twin.lin.weight.data = layer.weight.data.T.contiguous()
+    twin.att_src.data = layer.source.data.view(1, 3, 2)
+    twin.att_dst.data = layer.target.data.view(1, 3, 2)
+    same(layer(graph.x, layer.prepare(graph.adj)), twin(graph.x, both_ways(graph)[0]))
+
+
+def test_attention_drops_out_in_training_alone(ring):
+    torch.manual_seed(0)
+    graph = Graph.from_data(ring)
+    layer = GATLayer(6, 4, heads=2, dropout=0.5)
+    plain = GATLayer(6, 4, heads=2)
+    plain.load_state_dict(layer.state_dict())
+    dropped = [layer(graph.x, graph.adj) for _ in range(400)]
+    expected = plain(graph.x, graph.adj)
+    assert not torch.allclose(dropped[0], expected)
+    assert torch.allclose(torch.stack(dropped).mean(0), expected, atol=0.25)
+    assert torch.equal(layer.eval()(graph.x, graph.adj), expected)
+
+
+@pytest.mark.parametrize(("heads", "dropout", "message"), [
+    (3, 0.0, "heads is 3, expected a divisor of the width 4"), (0, 0.0, "heads is 0, expected a divisor"),
+    (2, 1.5, "dropout is 1.5, expected a probability")])
+def test_heads_that_do_not_share_the_width_are_told(heads, dropout, message):
+    with pytest.raises(InputError, match=message):
+        GATLayer(6, 4, heads=heads, dropout=dropout)
 
 
 @pytest.mark.parametrize("kind", [GCNLayer, SAGELayer, GINLayer, GATLayer])

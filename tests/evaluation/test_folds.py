@@ -90,11 +90,11 @@ def test_fits_that_do_not_converge_are_reported(monkeypatch):
 
 def test_inputs_are_checked():
     embedding, y, split = blobs()
-    with pytest.raises(InputError, match="cross_validated_probe: predicts one class a node: use linear_probe for ROC"):
+    with pytest.raises(InputError, match="no metric of predicted classes named 'roc-auc'; known: accuracy, macro-f1"):
         cross_validated_probe(embedding, y, split, metric="roc-auc")
     with pytest.raises(InputError, match="cross_validated_probe: predicts one class a node"):
         cross_validated_probe(embedding, torch.stack([y % 2, y % 2], dim=1), split)
-    with pytest.raises(InputError, match="no metric named 'f1'"):
+    with pytest.raises(InputError, match="no metric of predicted classes named 'f1'"):
         cross_validated_probe(embedding, y, split, metric="f1")
     with pytest.raises(InputError, match="50 folds of 40 labelled items"):
         cross_validated_probe(embedding, y, split, folds=50)

@@ -112,7 +112,7 @@ def test_inputs_are_checked():
     split = Tu().splits(y, 0)[0]
     with pytest.raises(InputError, match="no metric of predicted classes named 'roc-auc'; known: accuracy, macro-f1"):
         svc_probe(embedding, y, split, metric="roc-auc")
-    with pytest.raises(InputError, match="svc_probe: predicts one class an item"):
+    with pytest.raises(InputError, match="svc_probe: predicts one class a node"):
         svc_probe(embedding, torch.stack([y, y], dim=1), split)
     with pytest.raises(InputError, match="tu: 1 folds and 5 inner ones, expected at least 2 of each"):
         Tu(folds=1)

@@ -19,6 +19,7 @@ from sgcl.evaluation import (
     Public,
     Random,
     Redrawn,
+    knn_probe,
     linear_probe,
     published_probe,
 )
@@ -308,9 +309,16 @@ CASES = [(Public(), False), (Random(), False), (Development(size=60, per_class=5
          (Linkx(), False)]
 
 
-@pytest.mark.parametrize(("protocol", "tasks"), CASES)
-@pytest.mark.parametrize("published", [False, True])
-def test_no_protocol_looks_at_the_labels_of_test_nodes(protocol, tasks, published, monkeypatch):
+def probe_of(protocol, kind):
+    if kind == "knn":
+        return lambda embedding, y, split, seed: knn_probe(embedding, y, split)
+    return protocol.published_probe if kind == "published" else protocol.probe
+
+
+@pytest.mark.parametrize(("protocol", "tasks", "kind"), [
+    (protocol, tasks, kind) for protocol, tasks in CASES for kind in ("converged", "published", "knn")
+    if kind != "knn" or not (tasks or protocol.name == "grace")])  # k is chosen on validation nodes, of one class each
+def test_no_protocol_looks_at_the_labels_of_test_nodes(protocol, tasks, kind, monkeypatch):
     monkeypatch.setattr(Random, "steps", 40)
     monkeypatch.setattr(Development, "steps", 40)
     monkeypatch.setattr(Fixed, "steps", 40)
@@ -322,16 +330,18 @@ def test_no_protocol_looks_at_the_labels_of_test_nodes(protocol, tasks, publishe
     split = protocol.split(data, 3)
     other = permuted(data, split.test)
     assert same(split, protocol.split(other, 3))
-    results = []
-    for labels in (data.y, other.y):
-        probe = protocol.published_probe if published else protocol.probe
-        results.append(probe(embedding, labels, split, seed=2))
-    before, after = results
-    assert before.choice == after.choice
-    assert torch.equal(before.predictions, after.predictions)
-    assert torch.equal(before.scores, after.scores)
-    assert before.train == after.train
-    assert before.val == after.val or (before.val != before.val and after.val != after.val)
+    strange = data.y.clone()
+    strange[split.test] = 1 - data.y[split.test] if tasks else 7           # a class that no other node has
+    probe = probe_of(protocol, kind)
+    before = probe(embedding, data.y, split, seed=2)
+    assert before.choice
+    for labels in (other.y, strange):
+        after = probe(embedding, labels, split, seed=2)
+        assert after.choice == before.choice
+        assert torch.equal(after.predictions, before.predictions)
+        assert torch.equal(after.scores, before.scores)
+        assert (after.train, after.val) == pytest.approx((before.train, before.val), abs=0, nan_ok=True)
+    assert after.test != before.test
 
 
 def test_the_probes_of_the_protocols():
@@ -389,8 +399,29 @@ def shared_cache(tmp_path_factory):
 def test_published_sizes(name, protocol, sizes, shared_cache):
     chosen = PROTOCOLS[protocol]
     data = chosen.restrict(datasets.load(name, ROOT))
-    split = chosen.split(data, 0)
-    assert split.sizes == sizes
-    assert max(int(nodes.max()) for nodes in split.sets.values() if len(nodes)) < data.num_nodes
+    for seed in range(data.train_mask.size(1) if protocol == "fixed" else 3):
+        split = chosen.split(data, seed)                                   # disjoint, else it could not be made
+        assert split.sizes == sizes
+        assert max(int(nodes.max()) for nodes in split.sets.values() if len(nodes)) < data.num_nodes
+    if protocol != "public" or name.startswith("homophily"):               # Planetoid's leaves most nodes out
+        assert sum(sizes) == int((data.y >= 0).sum()) == data.num_nodes
     if protocol in ("public", "development") and not name.startswith("homophily"):
         assert torch.bincount(data.y[split.train]).tolist() == [20] * datasets.DATASETS[name].classes
+
+
+@pytest.mark.parametrize("kind", ["converged", "published", "knn"])
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.skipif(not ROOT or not datasets.available(name, ROOT),
+                                                reason=f"needs SGCL_DATA: {name}"))
+    for name in ("cora", "citeseer", "pubmed")])
+def test_the_public_splits_keep_their_test_labels_to_themselves(name, kind, shared_cache):
+    data = datasets.load(name, ROOT)
+    embedding = data.x.to_dense() @ torch.randn(data.num_features, 16, generator=torch.Generator().manual_seed(0))
+    split = Public().split(data, 0)
+    assert same(split, Public().split(permuted(data, split.test), 0))
+    before, after = (probe_of(Public(), kind)(embedding, labels, split, seed=0)
+                     for labels in (data.y, permuted(data, split.test).y))
+    assert before.choice == after.choice
+    assert before.val == after.val
+    assert torch.equal(before.predictions, after.predictions)
+    assert before.test > after.test

@@ -7,7 +7,7 @@ from torch_geometric.data import Data
 
 from sgcl.readers import read_graph
 
-NO_FEATURES = "no features: give a file, or one of degree, ones, spectral, walk"
+NO_FEATURES = "no features: give a file, or one of degree, learned, ones, spectral, walk"
 
 
 def test_a_matrix_gives_directed_weighted_edges_and_isolated_nodes():

@@ -126,7 +126,7 @@ def test_features_from_parquet_with_an_integer_id_beside_a_text_list(tmp_path):
 def test_a_word_is_a_word_and_no_features_are_noted(tmp_path):
     files = write(tmp_path, edges="source,target\na,b\nb,a\n")
     assert read_graph(**files, features="ones").x.tolist() == [[1], [1]]
-    assert read_graph(**files).notes == ["no features: give a file, or one of degree, ones, spectral, walk"]
+    assert read_graph(**files).notes == ["no features: give a file, or one of degree, learned, ones, spectral, walk"]
 
 
 def test_made_features_replace_those_of_a_data():

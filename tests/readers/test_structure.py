@@ -4,10 +4,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import random_data
+from torch_geometric.data import Data
 
+from sgcl.encoders import SAGELayer
 from sgcl.graph import Graph
 from sgcl.readers import STRUCTURAL, read_graph, structure
-from sgcl.readers.structure import adjacency, degree, spectral, walk
+from sgcl.readers.structure import adjacency, degree, learned, spectral, walk
 
 
 def path_of_three():
@@ -48,6 +50,21 @@ def test_the_walk_is_what_powers_of_the_matrix_say(data):
 def test_the_adjacency_is_that_of_the_graph(data):
     expected = Graph.from_data(data).adj.to_scipy(dtype="float32")
     assert abs(adjacency(data.edge_index, data.edge_weight, data.num_nodes).astype("float32") - expected).max() < 1e-6
+
+
+def test_learned_features_are_a_column_for_each_node():
+    x = learned(path_of_three())
+    assert x.layout == torch.sparse_csr
+    assert torch.equal(x.to_dense(), torch.eye(4))
+
+
+def test_the_first_layer_of_a_model_with_learned_features_is_a_table_of_their_vectors():
+    data = Data(x=learned(path_of_three()), edge_index=torch.tensor([[0, 1], [1, 2]]))
+    graph = Graph.from_data(data)
+    layer = SAGELayer(4, 3)
+    h = layer(graph.x, layer.prepare(graph.adj))
+    assert torch.allclose(h[3], layer.weight[3])                           # of a node without neighbours
+    assert torch.allclose(h[0], layer.weight[0] + layer.weight_neighbors[1])
 
 
 def random_adjacency(num_nodes):

@@ -97,7 +97,7 @@ def test_hops_and_prune_are_checked(ring, monkeypatch):
         Bilateral(hops=0)
     with pytest.raises(InputError, match="Bilateral: prune is 1"):
         Bilateral(prune=1)
-    monkeypatch.setattr(memory, "_free_memory", lambda: 1000.0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000.0)
     adj = Graph.from_data(ring).adj
     with pytest.raises(InputError, match=r"Bilateral with prune=0: .* set fewer hops or prune > 0"):
         Bilateral(hops=2)(adj)

@@ -76,7 +76,7 @@ def test_settings_are_checked(settings, message):
 
 
 def test_unpruned_is_refused_where_memory_is_short(ring, monkeypatch):
-    monkeypatch.setattr(memory, "_free_memory", lambda: 1000.0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000.0)
     adj = Graph.from_data(ring).adj
     with pytest.raises(InputError, match=r"Diffusion with prune=0: .* set prune > 0, e.g. prune=0.005"):
         Diffusion(prune=0.0)(adj)

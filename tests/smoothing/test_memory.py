@@ -22,8 +22,8 @@ def test_reach_is_never_too_small(seed, n, hops):
     assert (bound <= component.sum(1)).all()
 
 
-def test_free_memory_is_a_sensible_number():
-    assert memory._free_memory() > 2**20
+def testfree_memory_is_a_sensible_number():
+    assert memory.free_memory() > 2**20
 
 
 @pytest.mark.parametrize(("text", "number"), [("Total: 5 kB\n\nFree: 3 kB\n", 3.0), ("Total: 5 kB\n", np.inf)])
@@ -33,7 +33,7 @@ def test_a_field_of_a_system_file(tmp_path, text, number):
 
 
 def test_too_much_is_refused_and_enough_is_not(monkeypatch):
-    monkeypatch.setattr(memory, "_free_memory", lambda: 2.0**30)
+    monkeypatch.setattr(memory, "free_memory", lambda: 2.0**30)
     memory.check_memory("Part", 2.0**30 / memory._BYTES, "prune > 0")
     with pytest.raises(InputError, match=r"Part: unpruned, this graph may fill 1e\+08 entries, 4.5 GiB where 1.0 are "
                                          "free; set prune > 0, or smooth smaller batches"):

@@ -94,7 +94,7 @@ def test_prune_is_a_threshold(prune):
 
 
 def test_to_the_letter_is_refused_where_memory_is_short(ring, monkeypatch):
-    monkeypatch.setattr(memory, "_free_memory", lambda: 1000.0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000.0)
     adj = Graph.from_data(ring).adj
     with pytest.raises(InputError, match=r"Taubin with prune=0: .* 1.6e\+03 entries, .* free; set prune > 0"):
         Taubin(prune=0.0)(adj)

@@ -169,7 +169,7 @@ def test_settings_are_checked(build, message):
 
 @pytest.mark.parametrize("part", [HeatKernel, PageRank])
 def test_unpruned_is_refused_where_memory_is_short(ring, monkeypatch, part):
-    monkeypatch.setattr(memory, "_free_memory", lambda: 1000.0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000.0)
     adj = Graph.from_data(ring).adj
     with pytest.raises(InputError, match=f"{part.__name__} with prune=0: .* set prune > 0"):
         part(prune=0.0)(adj)

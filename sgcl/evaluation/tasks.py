@@ -1,0 +1,113 @@
+"""What can be asked of an embedding, by name: each task gives the values of one result row."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from sgcl.errors import unknown_name
+from sgcl.evaluation.clustering import cluster
+from sgcl.evaluation.collapse import collapse
+from sgcl.evaluation.disparity import Disparity, disparity
+from sgcl.evaluation.knn import knn_probe
+from sgcl.evaluation.labels import has_tasks
+from sgcl.evaluation.links import LinkSplit, link_auc
+from sgcl.evaluation.probe import ProbeResult
+from sgcl.evaluation.protocol import Protocol
+from sgcl.sparse import CSR
+
+_NO_DISPARITY = Disparity(None, None, None, None, 0, 0, reason="nodes have several labels")
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What an embedding is judged by; a task reads what it needs.
+
+    Args:
+        data: the graph, with its labels.
+        adj: (N, N) its adjacency.
+        protocol: which nodes a probe sees.
+        seed: of the split, or of the centres of the clusters.
+        probe: ``"converged"``, or ``"published"`` for the probe of the protocol's paper.
+        metric: of the converged probe; the protocol's own unless given.
+        links: what was hidden from the training.
+    """
+
+    data: Data
+    adj: CSR
+    protocol: Protocol
+    seed: int = 0
+    probe: str = "converged"
+    metric: str | None = None
+    links: LinkSplit | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One question.
+
+    Args:
+        about: what is asked, in a few words.
+        measure: an (N, D) embedding and its case to numbers by name, ``None`` where there is none.
+        needs_labels: whether it compares with labels.
+        seeded: whether a seed has a part in the answer.
+    """
+
+    about: str
+    measure: Callable[[Tensor, Case], dict[str, Any]]
+    needs_labels: bool = True
+    seeded: bool = True
+
+
+def _probe(embedding: Tensor, case: Case) -> dict[str, Any]:
+    y, split = case.data.y, case.protocol.split(case.data, case.seed)
+    if case.probe == "published":
+        result = case.protocol.published_probe(embedding, y, split, seed=case.seed)
+    else:
+        result = case.protocol.probe(embedding, y, split, seed=case.seed, metric=case.metric)
+    spread = _NO_DISPARITY if has_tasks(y) else disparity(embedding, case.adj, y)
+    return {"probe": case.probe, **_scores(result), "C": result.C, "step": result.step, **result.choice,
+            "disparity": spread.value, "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter}
+
+
+def _knn(embedding: Tensor, case: Case) -> dict[str, Any]:
+    result = knn_probe(embedding, case.data.y, case.protocol.split(case.data, case.seed))
+    return {**_scores(result), **result.choice}
+
+
+def _clustering(embedding: Tensor, case: Case) -> dict[str, Any]:
+    found = cluster(embedding, case.data.y, seed=case.seed)
+    return {"nmi": found.nmi, "ari": found.ari, "clusters": found.clusters, "inertia": found.inertia}
+
+
+def _links(embedding: Tensor, case: Case) -> dict[str, Any]:
+    assert case.links is not None
+    return {"metric": "roc-auc", "test": link_auc(embedding, case.links.positives, case.links.negatives),
+            "hidden_edges": case.links.positives.size(1)}
+
+
+def _collapse(embedding: Tensor, case: Case) -> dict[str, Any]:
+    return asdict(collapse(embedding))
+
+
+def _scores(result: ProbeResult) -> dict[str, Any]:
+    return {"metric": result.metric, "test": result.test, "val": None if math.isnan(result.val) else result.val}
+
+
+class _Tasks(dict[str, Task]):
+    """Name to task; an unknown name is answered with the nearest known one."""
+
+    def __missing__(self, name: str) -> Task:
+        raise unknown_name("task", name, self)
+
+
+TASKS = _Tasks({
+    "probe": Task("a linear probe, and disparity", _probe),
+    "knn": Task("nearest neighbours, their number chosen on validation nodes", _knn),
+    "clustering": Task("k-means clusters beside the classes: NMI, ARI", _clustering),
+    "links": Task("hidden links, after a training anew without them: ROC-AUC", _links, needs_labels=False),
+    "collapse": Task("effective rank, mean cosine", _collapse, needs_labels=False, seeded=False),
+})

@@ -1,0 +1,141 @@
+"""An estimate of the memory of a training: its steps on small stand-ins for the graph, scaled up to its size.
+
+Nothing needs to be known of a method but what it does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from sgcl.estimator import Estimator
+from sgcl.graph import Graph
+from sgcl.memory.meter import Meter
+from sgcl.memory.stand_ins import piece, shuffled
+from sgcl.samplers import FullGraph, Sampler
+from sgcl.smoothing.rows import block_size, blocks_of
+from sgcl.sparse import SparseFeatures
+
+_NODES = 2048      # of the larger stand-in
+_FIXED = 1 << 26   # what a run loads beside its data: the writers of its files, the training curve
+_SMALL = 1 << 16   # blocks on a stand-in, so small that they do not count there: what they take does not grow
+_ENTRY = 24        # bytes of an entry of a block
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Bytes that a training adds to the process, by what they are for.
+
+    Args:
+        model: parameters, the moments of the optimiser and its step.
+        whole: what is done with the whole graph: what a method works out of it beforehand, and its embedding.
+        batch: the features and edges of a batch; 0 where it is the whole graph, which is there already.
+        views: views and positives of a step.
+        activations: what a step holds beside them, gradients included.
+        blocks: of the sparse products by which positives are found.
+        nodes: how many a batch has.
+    """
+
+    model: int
+    whole: int
+    batch: int
+    views: int
+    activations: int
+    blocks: int
+    nodes: int
+
+    @property
+    def total(self) -> int:
+        """The most that is held at a time."""
+        return _FIXED + self.model + self.blocks + max(self.whole, self.batch + self.views + self.activations)
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {shown(getattr(self, name))}" for name in ("model", "batch", "views", "activations"))
+        return f"{shown(self.total)}: {parts}; the whole graph {shown(self.whole)}; batches of {self.nodes} nodes"
+
+
+class Phases(NamedTuple):
+    """Bytes held at the most."""
+
+    whole: int   # outside of steps
+    views: int   # made for a step and kept to its end
+    step: int    # in a step, the views among them
+
+
+def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = None, whole: Phases | None = None
+             ) -> Estimate:
+    """What it will take to train ``estimator`` on ``graph`` and to embed it, on a CPU.
+
+    Memory is linear in the nodes, so two sizes of a stand-in give the line. Of the two kinds of stand-in the larger
+    figure counts.
+
+    Args:
+        sampler: in the place of the estimator's own.
+        whole: what :func:`phases` gave for the graph, where it is known already.
+    """
+    sampler = estimator.settings["sampler"] if sampler is None else sampler
+    step = whole = phases(estimator, graph) if whole is None else whole
+    batch, size, adj = 0, graph.num_nodes, graph.adj
+    if not isinstance(sampler, FullGraph):
+        nodes = sampler.nodes(graph, torch.Generator().manual_seed(0))
+        step, size, adj = phases(estimator, graph, nodes), len(nodes), graph.adj.submatrix(nodes)
+        batch = round(_bytes_of_a_node(graph) * size)
+    paths = int(adj.ptr.diff().square().sum())  # of two steps, as many as a product has entries
+    model = sum(tensor.nbytes * (5 if tensor.requires_grad else 1)
+                for tensor in estimator.untrained(graph.num_features).parameters())
+    copy = round(_bytes_of_a_node(graph) * graph.num_nodes) if estimator.settings["normalize_features"] else 0
+    blocks = _ENTRY * min(paths, torch.get_num_threads() * block_size())
+    return Estimate(model, whole.whole + copy, batch + copy, step.views, step.step - step.views, blocks, size)
+
+
+def phases(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> Phases:
+    """What a batch of ``nodes`` takes; the whole graph unless given."""
+    adj = graph.adj.with_values(graph.adj.value, symmetric=True) if nodes is None else graph.adj.submatrix(nodes)
+    nodes = torch.arange(graph.num_nodes) if nodes is None else nodes
+    if len(nodes) <= _NODES // 2:
+        return _measured(estimator, Graph(graph.x[nodes], adj))
+    size, generator = min(_NODES, len(nodes)), torch.Generator().manual_seed(0)
+    found = []
+    for stand_in in (piece, shuffled):
+        half, full = (_measured(estimator, Graph(graph.x[nodes[some]], part))
+                      for some, part in (stand_in(adj, many, generator) for many in (size // 2, size)))
+        found.append([round(b + max(b - a, 0) * (len(nodes) - size) / (size - size // 2))
+                      for a, b in zip(half, full, strict=True)])
+    return Phases(*map(max, *found))
+
+
+def _measured(estimator: Estimator, graph: Graph) -> Phases:
+    """What a training holds on that very graph, by doing what the trainer does."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings(action="ignore"), blocks_of(_SMALL):
+        method = estimator.untrained(graph.num_features)
+        with Meter() as meter:
+            with torch.no_grad():
+                method.eval().start(graph)
+                method.before_epoch(graph, 1, estimator.settings["epochs"], generator)
+                method.embed(graph)
+            outside, kept = meter.peak(), meter.now()
+            views = method.train().augment(graph, generator)
+            made = meter.now() - kept
+            method.loss(views).backward()
+            return Phases(outside, made, meter.peak() + made)  # until the next views are made, the last are there
+
+
+def shown(size: float) -> str:
+    """Bytes for people.
+
+    >>> shown(3 * 2**30), shown(5_400_000)
+    ('3.0 GB', '5 MB')
+    """
+    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.0f} MB"
+
+
+def _bytes_of_a_node(graph: Graph) -> float:
+    """Its features and its edges."""
+    x = graph.x
+    features = 12 * x.matrix.nnz / len(x) if isinstance(x, SparseFeatures) else x.element_size() * x.shape[1]
+    return features + 8 + 12 * graph.adj.nnz / graph.num_nodes

@@ -1,0 +1,91 @@
+"""Refuse a training that cannot fit, before it begins, and name what would."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import math
+import os
+from pathlib import Path
+
+from sgcl.errors import InputError
+from sgcl.estimator import Estimator, device_for
+from sgcl.graph import Graph
+from sgcl.memory.footprint import Estimate, Phases, estimate, phases, shown
+from sgcl.samplers import SAMPLERS, RandomWalk, Sampler
+from sgcl.smoothing.memory import free_memory
+from sgcl.trainer import peak_memory
+
+_SPREAD = 4   # an allocator that keeps what is freed may take so many times what is in use
+_LEAST = 64   # nodes of a batch that is worth a suggestion
+_SIZES = ("batch_size", "roots", "edges")  # what says how large the batches of a sampler are
+
+
+def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -> Estimate | None:
+    """The estimate for a training; an :class:`InputError` that names what would fit where it is above the limit.
+
+    Args:
+        estimator, graph: what is to be trained on what.
+        limit: bytes that the process may hold in all; what it holds and what is free unless given. Near it, memory
+            goes back to the system as soon as it is freed, which costs time.
+
+    Returns:
+        The estimate, ``None`` where the training is not on the CPU: other devices have a memory of their own.
+    """
+    if device_for(estimator.settings["device"]) != "cpu":
+        return None
+    room = free_memory() if limit is None else limit - resident()
+    whole = phases(estimator, graph)
+    need = estimate(estimator, graph, whole=whole)
+    if need.total > room:
+        raise InputError(f"training takes about {shown(need.total)} with batches of {need.nodes} nodes, and of the "
+                         f"{'memory' if limit is None else f'limit of {shown(limit)}'} {shown(max(room, 0))} are left: "
+                         f"{_way_out(estimator, graph, whole, need, room)}")
+    if need.total * _SPREAD > room:
+        _hand_back()
+    return need
+
+
+def resident() -> int:
+    """Bytes that the process holds now; the most it ever held where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return peak_memory()
+
+
+def _way_out(estimator: Estimator, graph: Graph, whole: Phases, need: Estimate, room: float) -> str:
+    """The flags of a sampler whose batches fit."""
+    share = 0.8 * room / need.total
+    while need.nodes * share >= _LEAST:
+        sampler = _smaller(estimator.settings["sampler"], share, graph.num_nodes)
+        found = estimate(estimator, graph, sampler=sampler, whole=whole)
+        if found.total <= room:
+            name = SAMPLERS.name_of(sampler)
+            flags = [f"--{name}-{field.replace('_', '-')} {getattr(sampler, field)}"
+                     for field in (*_SIZES, "batches") if getattr(sampler, field, None)]
+            return f"add --sampler {name} {' '.join(flags)}, which takes about {shown(found.total)}"
+        share /= 2
+    return "no batch is small enough; it needs more memory, or a narrower model such as --hidden-channels 64"
+
+
+def _smaller(sampler: Sampler, share: float, num_nodes: int) -> Sampler:
+    """The sampler with batches of that share, and as many more of them; walks for one whose batches have no size."""
+    sizes = {name: getattr(sampler, name) for name in _SIZES if getattr(sampler, name, None)}
+    if not sizes:
+        sampler, sizes = RandomWalk(batches=1), {"batch_size": num_nodes}
+    less = {name: _rounded(size * share) for name, size in sizes.items()}
+    return dataclasses.replace(sampler, **less, batches=math.ceil(sampler.batches / share))  # type: ignore[type-var]
+
+
+def _rounded(number: float) -> int:
+    """Down to two digits."""
+    unit = int(10 ** max(len(str(int(number))) - 2, 0))
+    return max(int(number) // unit * unit, 1)
+
+
+def _hand_back() -> None:
+    """Have the C library give memory back to the system when it is freed, where that can be asked of it."""
+    mallopt = getattr(ctypes.CDLL(None) if os.name == "posix" else None, "mallopt", None)
+    if mallopt is not None:
+        mallopt(-3, 1 << 16)  # M_MMAP_THRESHOLD, in bytes

@@ -1,0 +1,76 @@
+"""What is estimated from small stand-ins is what the graph itself takes, as a meter reads it."""
+
+import pytest
+import torch
+from graphs import lattice, random_graph
+
+from sgcl.estimator import estimator_for
+from sgcl.graph import Graph
+from sgcl.memory import Estimate, estimate, shown
+from sgcl.memory.footprint import _measured, phases
+from sgcl.methods import METHODS
+from sgcl.samplers import RandomWalk
+from sgcl.smoothing import SMOOTHINGS
+
+MB = 2**20
+
+
+def ring(num_nodes: int) -> Graph:
+    return Graph(torch.randn(num_nodes, 20, generator=torch.Generator().manual_seed(0)), lattice(num_nodes, 4))
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins of 256 and 512 nodes."""
+    monkeypatch.setattr("sgcl.memory.footprint._NODES", 512)
+    monkeypatch.setattr("sgcl.memory.footprint._SMALL", 1 << 13)
+
+
+@pytest.mark.parametrize("smoothing", [name for name in SMOOTHINGS if name != "pagerank"])  # which is as heat, but slow
+@pytest.mark.parametrize("make", [random_graph, ring])
+def test_the_line_through_small_sizes_leads_to_the_large_one(make, smoothing, small):
+    made, graph = estimator_for("sgcl")(hidden_channels=16, smoothing=smoothing), make(2000)
+    expected, found = _measured(made, graph), phases(made, graph)
+    for name in ("whole", "views", "step"):
+        assert getattr(expected, name) / 1.1 <= getattr(found, name) <= getattr(expected, name) * 1.6, name
+
+
+def test_a_small_graph_stands_for_itself():
+    made, graph = estimator_for("sgcl")(hidden_channels=16), random_graph(500)
+    assert phases(made, graph).step == pytest.approx(_measured(made, graph).step, rel=0.02)
+
+
+def test_a_batch_takes_what_it_holds_and_the_whole_graph_is_embedded(small):
+    graph = random_graph(3000)
+    full, walk = (estimate(estimator_for("sgcl")(hidden_channels=64, sampler=sampler), graph)
+                  for sampler in ("full", RandomWalk(batch_size=300)))
+    assert (full.nodes, walk.nodes) == (3000, 300)
+    assert (walk.views + walk.activations) * 5 < full.views + full.activations
+    assert walk.whole == full.whole > 3000 * 64 * 4
+    assert full.batch == 0 < 300 * 20 * 4 < walk.batch
+    assert walk.total < full.total
+
+
+def test_width_costs_activations_and_normalised_features_a_copy(small):
+    graph = random_graph(1500)
+    narrow, wide, copied = (estimate(estimator_for("sgcl")(**chosen), graph) for chosen in (
+        {"hidden_channels": 64}, {"hidden_channels": 256}, {"hidden_channels": 64, "normalize_features": True}))
+    assert 2.5 < wide.activations / narrow.activations < 4.5
+    assert narrow.batch == 0 < 1500 * 20 * 4 < copied.batch
+    assert copied.whole - narrow.whole > 1500 * 20 * 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_an_estimate_and_nothing_else_changes(method):
+    graph, state = random_graph(60), torch.get_rng_state()
+    found = estimate(estimator_for(method)(hidden_channels=8), graph)
+    assert found.activations > 0
+    assert found.total > found.model > 0
+    assert torch.equal(state, torch.get_rng_state())
+
+
+def test_an_estimate_in_words():
+    text = str(Estimate(model=MB, whole=2 * MB, batch=3 * MB, views=4 * MB, activations=2048 * MB, blocks=0, nodes=7))
+    assert text == ("2.1 GB: model 1 MB, batch 3 MB, views 4 MB, activations 2.0 GB; the whole graph 2 MB; batches of "
+                    "7 nodes")
+    assert shown(3 * 2**30) == "3.0 GB"

@@ -1,0 +1,126 @@
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+from graphs import random_graph
+
+from sgcl import InputError
+from sgcl.estimator import estimator_for
+from sgcl.memory import check_memory, estimate, guard, resident
+from sgcl.samplers import EgoGraph, RandomEdge, RandomNode, RandomWalk
+
+CHILD = """
+import json, re, sys, torch
+from pathlib import Path
+from torch_geometric.data import Data
+from sgcl import workflow
+from sgcl.errors import InputError
+from sgcl.memory import resident
+from sgcl.options import given_by_name, collect
+
+def status(field):
+    return next(int(line.split()[1]) * 1024 for line in Path("/proc/self/status").read_text().splitlines()
+                if line.startswith(field + ":"))
+
+def forget():
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    return status("VmRSS")
+
+def run(chosen):
+    limit = forget() + room
+    return limit, workflow.train_run("sgcl", {"hidden_channels": 64, "epochs": 2, **chosen}, data, dataset="own", quiet=True,
+                              files={"edges": "e.csv"}, out=sys.argv[1], memory_limit=limit)
+
+nodes, room, chance = 20000, 150 * 2**20, torch.Generator().manual_seed(0)
+edges = torch.randint(nodes, (2, 4 * nodes), generator=chance)
+data = Data(x=torch.randn(nodes, 30, generator=chance), edge_index=edges)
+before = forget()
+try:
+    run({})
+except InputError as error:
+    refused = {"line": str(error), "grown": status("VmHWM") - before, "left": Path(sys.argv[1]).exists()}
+words = iter(re.search("add (--sampler .*), which", refused["line"])[1].split())
+given = given_by_name({flag.removeprefix("--"): next(words) for flag in words}, "sgcl")
+check, seen = workflow.check_memory, []
+
+def noted(*args):
+    seen.extend([forget(), check(*args).total])
+
+workflow.check_memory = noted
+limit, summary = run(collect(given, {}, "sgcl"))
+print(json.dumps({"refused": refused, "estimate": seen[1], "grown": status("VmHWM") - seen[0], "limit": limit,
+                  "peak": status("VmHWM"), "sampler": summary["settings"]["sampler"]}))
+"""
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs the peak memory of Linux")
+def test_what_is_refused_is_not_begun_and_what_is_suggested_runs_within_the_limit(tmp_path):
+    done = subprocess.run([sys.executable, "-c", CHILD, str(tmp_path / "run")], capture_output=True, text=True,
+                          env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert re.fullmatch(r"training takes about \d+ MB with batches of 20000 nodes, and of the limit of [\d.]+ .B "
+                        r"1\d\d MB are left: add --sampler walk --walk-batch-size \d+ --walk-batches \d+, which takes "
+                        r"about \d+ MB", found["refused"]["line"])
+    assert found["refused"]["grown"] < 75 * 2**20                          # half of what was left
+    assert not found["refused"]["left"]
+    assert found["sampler"]["batch_size"] * found["sampler"]["batches"] >= 20000
+    assert found["grown"] <= 1.2 * found["estimate"]
+    assert found["peak"] <= found["limit"]
+
+
+def test_enough_memory_is_enough():
+    made, graph = estimator_for("sgcl")(hidden_channels=8), random_graph(100)
+    need = estimate(made, graph)
+    assert check_memory(made, graph).total == pytest.approx(need.total, rel=0.01)
+    assert check_memory(made, graph, resident() + 2 * need.total).nodes == 100
+
+
+def test_a_limit_that_the_process_is_beyond_already():
+    with pytest.raises(InputError, match=r"of the limit of 1 MB 0 MB are left: no batch is small enough; it needs more "
+                                         "memory, or a narrower model such as --hidden-channels 64"):
+        check_memory(estimator_for("sgcl")(hidden_channels=8), random_graph(100), 2**20)
+
+
+def test_without_a_limit_what_is_free_counts(monkeypatch):
+    monkeypatch.setattr(guard, "free_memory", lambda: 70 * 2**20)
+    with pytest.raises(InputError, match=r"with batches of 3000 nodes, and of the memory 70 MB are left"):
+        check_memory(estimator_for("sgcl")(hidden_channels=64), random_graph(3000))
+
+
+def test_other_devices_have_a_memory_of_their_own(monkeypatch):
+    monkeypatch.setattr(guard, "device_for", lambda name: "cuda")
+    assert check_memory(estimator_for("sgcl")(hidden_channels=8), random_graph(100), 1) is None
+
+
+@pytest.mark.parametrize(("room", "calls"), [(10**13, 0), (100 * 2**20, 1)])
+def test_near_the_limit_freed_memory_goes_back(monkeypatch, room, calls):
+    done = []
+    monkeypatch.setattr(guard, "_hand_back", lambda: done.append(1))
+    check_memory(estimator_for("sgcl")(hidden_channels=8), random_graph(100), resident() + room)
+    assert len(done) == calls
+
+
+def test_to_hand_back_changes_no_number():
+    guard._hand_back()
+    assert torch.arange(10**6).sum() == 499999500000
+
+
+@pytest.mark.parametrize(("sampler", "smaller"), [
+    (RandomWalk(batch_size=2000, batches=4), RandomWalk(batch_size=500, batches=16)),
+    (RandomWalk(roots=2000, batches=4), RandomWalk(batch_size=500, roots=500, batches=16)),
+    (RandomNode(batch_size=1000, batches=1), RandomNode(batch_size=250, batches=4)),
+    (RandomEdge(edges=400, batches=2), RandomEdge(batch_size=500, edges=100, batches=8)),
+    (EgoGraph(hops=3, batch_size=800, roots=8, batches=2), EgoGraph(hops=3, batch_size=200, roots=2, batches=8)),
+])
+def test_smaller_batches_are_more_of_them(sampler, smaller):
+    assert guard._smaller(sampler, 0.25, 10000) == smaller
+
+
+@pytest.mark.parametrize(("number", "rounded"), [(0.2, 1), (7.9, 7), (64, 64), (1999, 1900), (123456, 120000)])
+def test_sizes_are_rounded_down(number, rounded):
+    assert guard._rounded(number) == rounded

@@ -1,0 +1,165 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import random_data
+from torch_geometric.data import Data
+
+from sgcl import Graph, InputError
+from sgcl.methods import CGRA
+from sgcl.methods.cgra import similar_nodes, similar_nodes_loss
+from sgcl.samplers import RandomNode
+from sgcl.sparse import CSR
+
+
+def made(**chosen) -> CGRA:
+    torch.manual_seed(0)
+    return CGRA(6, **{"hidden_channels": 8, "projection_channels": 5, **chosen})
+
+
+def chance(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture
+def graph(ring: Data) -> Graph:
+    return Graph.from_data(ring)
+
+
+def slow_loss(u: torch.Tensor, v: torch.Tensor, positives: torch.Tensor, temperature: float) -> float:
+    """The formula pair by pair, both roles."""
+    def f(a, b):
+        return math.exp(float(a @ b) / temperature)
+
+    total = 0.0
+    for own, other in ((u, v), (v, u)):
+        for i in range(len(u)):
+            near = sum(f(own[i], other[j]) + (f(own[i], own[j]) if i != j else 0)
+                       for j in range(len(u)) if positives[i, j])
+            everyone = sum(f(own[i], other[j]) + (f(own[i], own[j]) if i != j else 0) for j in range(len(u)))
+            total -= math.log(near / everyone)
+    return total / (2 * len(u))
+
+
+@settings(max_examples=10)
+@given(st.integers(2, 6), st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.5]))
+def test_the_loss_is_the_formula_and_so_is_its_gradient(count, seed, temperature):
+    rng = np.random.default_rng(seed)
+    u, v = (F.normalize(torch.from_numpy(rng.standard_normal((count, 3)))).requires_grad_() for _ in range(2))
+    dense = torch.from_numpy(rng.random((count, count)) < 0.3) | torch.eye(count, dtype=torch.bool)
+    positives = CSR.from_coo(*dense.nonzero(as_tuple=True), shape=(count, count))
+    assert similar_nodes_loss(u, v, positives, temperature).item() == pytest.approx(
+        slow_loss(u.detach(), v.detach(), dense, temperature), rel=1e-9)
+    assert torch.autograd.gradcheck(lambda a, b: similar_nodes_loss(a, b, positives, temperature), (u, v))
+
+
+@given(random_data(weighted=True), st.integers(1, 4))
+def test_similar_nodes_are_the_largest_entries_of_the_inverse(data, count):
+    graph = Graph.from_data(data)
+    adj = graph.adj.to_dense().double()
+    inverse = torch.linalg.inv(torch.diag(adj.sum(1)) - adj + torch.eye(len(adj)))
+    found = similar_nodes(graph.adj, count, prune=1e-12, steps=3000)
+    for i, row in enumerate(found.to_dense().bool()):
+        reachable = inverse[i] > 1e-9
+        assert row[i]
+        assert row.sum() == min(count, reachable.sum())
+        assert not row[~reachable].any()
+        assert inverse[i][row].min() >= inverse[i][~row & reachable].max() - 1e-9 if (~row & reachable).any() else True
+
+
+def test_pruning_and_few_steps_find_the_same_most_similar_node_on_a_small_graph():
+    chain = torch.tensor([[0, 1, 1, 2, 3], [1, 2, 3, 3, 4]])
+    graph = Graph.from_data(Data(x=torch.ones(5, 2), edge_index=chain))
+    assert torch.equal(similar_nodes(graph.adj, 2).to_dense(), similar_nodes(graph.adj, 2, 1e-12, 3000).to_dense())
+
+
+def test_masked_nodes_lose_their_features_and_positives_are_among_them(graph):
+    method = made(mask_rate=0.25, positives=4)
+    method.start(graph)
+    views = method.augment(graph, chance())
+    assert len(views.masked) == 10
+    assert torch.equal(views.masked, views.masked.sort().values)
+    kept = torch.ones(40).index_fill(0, views.masked, 0.0)
+    assert torch.equal(views.hidden.x, graph.x * kept[:, None])
+    assert views.graph is graph
+    whole = similar_nodes(graph.adj, 4).to_dense()
+    assert torch.equal(views.positives.to_dense(), whole[views.masked][:, views.masked])
+    assert views.positives.to_dense().diagonal().all()
+    assert len(made(mask_rate=0.001).augment(graph, chance()).masked) == 2
+
+
+def test_a_batch_takes_its_positives_from_the_whole_graph(graph):
+    method = made(mask_rate=1.0, positives=3)
+    method.start(graph)
+    batch = RandomNode(batch_size=15)(graph, chance())
+    views = method.augment(batch, chance())
+    whole = similar_nodes(graph.adj, 3).to_dense()
+    assert torch.equal(views.positives.to_dense(), whole[batch.n_id][:, batch.n_id])
+
+
+def test_the_whole_loss_from_encoders_on(graph):
+    method = made(positives=3, mask_rate=0.5).eval()
+    with torch.no_grad():
+        for parameter in method.target.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+        views = method.augment(graph, chance())
+        u = F.normalize(method.projector(method.online(views.hidden.x, graph.adj)[views.masked])).double()
+        v = F.normalize(method.projector(method.target(graph.x, graph.adj)[views.masked])).double()
+        expected = slow_loss(u, v, views.positives.to_dense().bool(), 0.2)
+        assert method.loss(views).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_target_gets_no_gradient_but_the_projector_gets_one_from_both_sides(graph):
+    method = made()
+    views = method.augment(graph, chance())
+    method.loss(views).backward()
+    assert all(parameter.grad is None for parameter in method.target.parameters())
+    method.zero_grad()
+    h = method.online(graph.x, graph.adj).detach()[views.masked]  # now only the projector can learn
+    u, v = (F.normalize(method.projector(part)) for part in (h, h.flip(0)))
+    for first, second in ((u, v.detach()), (u.detach(), v)):
+        grads = torch.autograd.grad(similar_nodes_loss(first, second, views.positives, 0.2),
+                                    method.projector[0].weight, retain_graph=True)
+        assert grads[0].abs().max() > 0
+
+
+def test_the_target_begins_as_the_online_encoder_and_follows_by_the_momentum():
+    method = made(momentum=0.9)
+    pairs = list(zip(method.target.parameters(), method.online.parameters(), strict=True))
+    assert all(torch.equal(slow, fast) for slow, fast in pairs)
+    with torch.no_grad():
+        for _, fast in pairs:
+            fast.add_(1.0)
+    before = [slow.clone() for slow, _ in pairs]
+    method.after_step(0.3)
+    for (slow, fast), old in zip(pairs, before, strict=True):
+        assert torch.allclose(slow, 0.9 * old + 0.1 * fast, atol=1e-6)
+
+
+def test_dropout_is_before_the_first_layer_and_after_every_layer(graph):
+    method = made(input_dropout=0.0, dropout=1.0, num_layers=1)
+    assert method._encoded(method.online, graph).abs().sum() == 0
+    assert method.eval()._encoded(method.online, graph).abs().sum() > 0
+    method = made(input_dropout=1.0, dropout=0.0, num_layers=1)
+    assert torch.allclose(method._encoded(method.online, graph).std(0), torch.zeros(8))
+
+
+@pytest.mark.parametrize(("chosen", "message"), [
+    ({"mask_rate": 0.0}, "mask_rate is 0, expected a share above 0"),
+    ({"mask_rate": 1.5}, "mask_rate is 1.5, expected a probability"),
+    ({"input_dropout": -1.0}, "input_dropout is -1.0, expected a probability"),
+    ({"dropout": 3.0}, "dropout is 3.0, expected a probability"),
+    ({"momentum": 2.0}, "momentum is 2.0, expected a probability"),
+    ({"positives": 0}, "positives is 0, expected at least 1"),
+    ({"projection_channels": 0}, "projection_channels is 0, expected at least 1"),
+    ({"temperature": 0.0}, "CGRA: temperature is 0.0, expected a finite number of at least 0.02"),
+    ({"hidden_channels": 0}, "hidden_channels is 0, expected at least 1"),
+])
+def test_bad_settings_are_told_in_one_line(chosen, message):
+    with pytest.raises(InputError, match=message) as error:
+        made(**chosen)
+    assert "\n" not in str(error.value)
