@@ -84,7 +84,8 @@ class Checkpoints:
         try:
             _fill(method, optimizer, found.tensors)
         except (KeyError, ValueError, RuntimeError, AttributeError) as error:
-            raise InputError(f"{self.last} does not fit the method, of another version perhaps: {error}") from None
+            why = str(error).splitlines()[0]
+            raise InputError(f"{self.last} does not fit the method, of another version perhaps: {why}") from None
         return found.state
 
     @property

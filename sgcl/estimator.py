@@ -68,8 +68,13 @@ class Estimator:
         training["device"] = device_for(training["device"])
         if checkpoint is not None and not checkpoint.identity:
             checkpoint.identity = self.identity(runs.fingerprint(graph))
+        before = self.method, self.in_channels
         self.method, self.in_channels = method, graph.num_features  # callbacks may look at it
-        self.history = train(method, graph, **training, callbacks=callbacks, checkpoint=checkpoint)
+        try:
+            self.history = train(method, graph, **training, callbacks=callbacks, checkpoint=checkpoint)
+        except BaseException:
+            self.method, self.in_channels = before
+            raise
         return self
 
     def transform(self, data: Data | Graph, *, memory: int | str | None = None,

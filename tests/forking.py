@@ -29,6 +29,7 @@ if __name__ == "__main__":
             finally:
                 os._exit(code)
         print(pid, flush=True)
+        sys.stdin.readline()  # until then the number is the child's, dead or alive
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 
 
@@ -42,13 +43,11 @@ class Server:
 
     def start(self, *words: str) -> int:
         """The number of the process."""
-        self._process.stdin.write(json.dumps([words, str(self.log)]) + "\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
+        return self._ask(json.dumps([words, str(self.log)]))
 
     def wait(self) -> int:
         """The exit code of the process started last; that of a signal is negative."""
-        return int(self._process.stdout.readline())
+        return self._ask("")
 
     def run(self, *words: str) -> int:
         self.start(*words)
@@ -57,3 +56,8 @@ class Server:
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
+
+    def _ask(self, line: str) -> int:
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())

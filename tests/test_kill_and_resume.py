@@ -102,12 +102,18 @@ def test_kill_and_resume_is_exact(server, own_graph, tmp_path, number):
     assert left_behind(folder) == left_behind(tmp_path / "whole"), f"draw {number}"
 
 
+def wait_for_an_epoch(server: Server, folder: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not (folder / "metrics.jsonl").exists():
+        assert time.monotonic() < deadline, server.log.read_text()
+        time.sleep(0.01)
+
+
 def test_a_lock_goes_with_its_process(server, own_graph, tmp_path, capsys):
     folder = tmp_path / "run"
-    pid = server.start("train", *own_graph, *settings(1), "--epochs", "1000000", "--out", str(folder))
+    pid = server.start("train", *own_graph, *settings(1), "--epochs", "2000", "--out", str(folder))
     try:
-        while not (folder / "metrics.jsonl").exists():
-            time.sleep(0.01)
+        wait_for_an_epoch(server, folder)
         for words in (["--resume", str(folder)], [*own_graph, "--out", str(folder)]):
             assert cli.main(["train", *words]) == 2
             assert capsys.readouterr().err == (f"sgcl: {folder} is being written by another process: wait for it, or "
@@ -126,9 +132,8 @@ def test_a_lock_goes_with_its_process(server, own_graph, tmp_path, capsys):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_step_and_says_how_to_go_on(server, own_graph, tmp_path, number):
     folder = tmp_path / "run"
-    pid = server.start("train", *own_graph, *settings(1), "--epochs", "1000000", "--out", str(folder))
-    while not (folder / "metrics.jsonl").exists():
-        time.sleep(0.01)
+    pid = server.start("train", *own_graph, *settings(1), "--epochs", "2000", "--out", str(folder))
+    wait_for_an_epoch(server, folder)
     os.kill(pid, number)
     assert server.wait() == 128 + number
     assert server.log.read_text().startswith("sgcl: interrupted after epoch ")

@@ -98,13 +98,13 @@ class CGRA(Method):
         self._similar = similar_nodes(graph.adj, self.positives)
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Masked:
-        similar = similar_nodes(graph.adj, self.positives) if self._similar is None else self._similar
+        assert self._similar is not None, "start(graph) comes first"
         count = max(2, int(self.mask_rate * graph.num_nodes))
         masked = torch.randperm(graph.num_nodes, generator=generator)[:count].sort().values
         nodes = masked if graph.n_id is None else graph.n_id.cpu()[masked]
         seen = torch.ones(graph.num_nodes, dtype=graph.x.dtype).index_fill_(0, masked, 0.0)
         hidden = graph.replace(x=scale_rows(graph.x, seen.to(graph.device)))
-        return Masked(graph, hidden, masked.to(graph.device), similar.submatrix(nodes).to(graph.device))
+        return Masked(graph, hidden, masked.to(graph.device), self._similar.submatrix(nodes).to(graph.device))
 
     def loss(self, views: Masked) -> Tensor:
         h = self._encoded(self.online, views.hidden)                       # (N, D)

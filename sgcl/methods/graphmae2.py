@@ -153,7 +153,6 @@ class GraphMAE2(Method):
         for slow, fast in zip(self.teacher.parameters(), student.parameters(), strict=True):
             slow.lerp_(fast, 1 - self.momentum)
 
-
     def _latent_error(self, h: Tensor, target: Tensor) -> Tensor:
         return _cosine_error(self.predictor(self.projector(h)), target, 1.0)
 

@@ -128,9 +128,7 @@ class GREET(Method):
         self.discriminating.fill_(epoch % (self.encoder_steps + 1) == 0)
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Edges:
-        if self._known is None:
-            self.start(graph)
-        assert self._known is not None
+        assert self._known is not None, "start(graph) comes first"
         codes, positives = self._known
         if graph.n_id is not None:
             codes, positives = codes[graph.n_id.cpu()], positives.submatrix(graph.n_id.cpu())

@@ -105,8 +105,8 @@ class GSCL(Method):
         self._pool = neighbourhoods(graph.adj, self.hops, _POOL * self.samples)
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Hops:
-        pool = neighbourhoods(graph.adj, self.hops, _POOL * self.samples) if self._pool is None else self._pool
-        pool = (pool if graph.n_id is None else pool.submatrix(graph.n_id.cpu())).to(graph.device)
+        assert self._pool is not None, "start(graph) comes first"
+        pool = (self._pool if graph.n_id is None else self._pool.submatrix(graph.n_id.cpu())).to(graph.device)
         hop, size = pool.values().unbind(1)
         remembered = size.clamp(max=_POOL * self.samples)
         share = (self.samples / remembered).clamp(max=1.0)

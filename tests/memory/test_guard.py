@@ -32,12 +32,12 @@ def forget():
 
 def run(chosen):
     limit = forget() + room
-    return limit, workflow.train_run("sgcl", {"hidden_channels": 64, "epochs": 2, **chosen}, data, dataset="own", quiet=True,
-                              files={"edges": "e.csv"}, out=sys.argv[1], memory_limit=limit)
+    return limit, workflow.train_run("sgcl", {"hidden_channels": 16, "epochs": 2, **chosen}, data, dataset="own",
+                                     files={"edges": "e.csv"}, out=sys.argv[1], memory_limit=limit, quiet=True)
 
 nodes, room, chance = 20000, 150 * 2**20, torch.Generator().manual_seed(0)
-edges = torch.randint(nodes, (2, 4 * nodes), generator=chance)
-data = Data(x=torch.randn(nodes, 30, generator=chance), edge_index=edges)
+edges = torch.randint(nodes, (2, 2 * nodes), generator=chance)
+data = Data(x=torch.randn(nodes, 300, generator=chance), edge_index=edges)
 before = forget()
 try:
     run({})

@@ -21,6 +21,12 @@ def made(**chosen) -> CGRA:
     return CGRA(6, **{"hidden_channels": 8, "projection_channels": 5, **chosen})
 
 
+def begun(graph: Graph, **chosen) -> CGRA:
+    method = made(**chosen)
+    method.start(graph)
+    return method
+
+
 def chance(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
@@ -78,8 +84,7 @@ def test_pruning_and_few_steps_find_the_same_most_similar_node_on_a_small_graph(
 
 
 def test_masked_nodes_lose_their_features_and_positives_are_among_them(graph):
-    method = made(mask_rate=0.25, positives=4)
-    method.start(graph)
+    method = begun(graph, mask_rate=0.25, positives=4)
     views = method.augment(graph, chance())
     assert len(views.masked) == 10
     assert torch.equal(views.masked, views.masked.sort().values)
@@ -89,12 +94,11 @@ def test_masked_nodes_lose_their_features_and_positives_are_among_them(graph):
     whole = similar_nodes(graph.adj, 4).to_dense()
     assert torch.equal(views.positives.to_dense(), whole[views.masked][:, views.masked])
     assert views.positives.to_dense().diagonal().all()
-    assert len(made(mask_rate=0.001).augment(graph, chance()).masked) == 2
+    assert len(begun(graph, mask_rate=0.001).augment(graph, chance()).masked) == 2
 
 
 def test_a_batch_takes_its_positives_from_the_whole_graph(graph):
-    method = made(mask_rate=1.0, positives=3)
-    method.start(graph)
+    method = begun(graph, mask_rate=1.0, positives=3)
     batch = RandomNode(batch_size=15)(graph, chance())
     views = method.augment(batch, chance())
     whole = similar_nodes(graph.adj, 3).to_dense()
@@ -102,7 +106,7 @@ def test_a_batch_takes_its_positives_from_the_whole_graph(graph):
 
 
 def test_the_whole_loss_from_encoders_on(graph):
-    method = made(positives=3, mask_rate=0.5).eval()
+    method = begun(graph, positives=3, mask_rate=0.5).eval()
     with torch.no_grad():
         for parameter in method.target.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
@@ -114,7 +118,7 @@ def test_the_whole_loss_from_encoders_on(graph):
 
 
 def test_the_target_gets_no_gradient_but_the_projector_gets_one_from_both_sides(graph):
-    method = made()
+    method = begun(graph)
     views = method.augment(graph, chance())
     method.loss(views).backward()
     assert all(parameter.grad is None for parameter in method.target.parameters())

@@ -21,6 +21,12 @@ def made(**chosen) -> GREET:
     return GREET(6, **{"hidden_channels": 5, "neighbors": 3, **chosen})
 
 
+def begun(graph: Graph, **chosen) -> GREET:
+    method = made(**chosen)
+    method.start(graph)
+    return method
+
+
 def chance(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
@@ -73,7 +79,7 @@ def slow_contrast(u: torch.Tensor, v: torch.Tensor, positives: torch.Tensor, tem
 
 @pytest.mark.parametrize("chosen", [{}, {"projector_layers": 2, "alpha": 0.7, "num_layers": 3}], ids=str)
 def test_the_encoders_loss_is_the_formula(graph, chosen):
-    method = made(**chosen).eval()
+    method = begun(graph, **chosen).eval()
     with torch.no_grad():
         views = method.augment(graph, chance())
         w = dense_weights(method, views)
@@ -85,7 +91,7 @@ def test_the_encoders_loss_is_the_formula(graph, chosen):
 
 
 def test_the_discriminators_loss_is_the_formula(graph):
-    method = turn(made(margin1=0.3, margin2=0.6).eval(), 3)
+    method = turn(begun(graph, margin1=0.3, margin2=0.6).eval(), 3)
     with torch.no_grad():
         views = method.augment(graph, chance())
         w = dense_weights(method, views)
@@ -101,7 +107,7 @@ def test_the_discriminators_loss_is_the_formula(graph):
 
 
 def test_encoders_and_discriminator_learn_in_turn(graph):
-    method = made(encoder_steps=2)
+    method = begun(graph, encoder_steps=2)
     for epoch, told in ((1, False), (2, False), (3, True), (4, False), (6, True)):
         method.zero_grad(set_to_none=True)
         turn(method, epoch).loss(method.augment(graph, chance())).backward()
@@ -109,13 +115,13 @@ def test_encoders_and_discriminator_learn_in_turn(graph):
             assert (parameter.grad is not None) == (name.startswith("discriminator") == told), (epoch, name)
             if parameter.grad is not None:
                 assert parameter.grad.abs().max() > 0, (epoch, name)
-    assert turn(made(encoder_steps=1), 2).discriminating
+    assert turn(begun(graph, encoder_steps=1), 2).discriminating
     assert "discriminating" in method.state_dict()
 
 
 def test_the_discriminator_learns_through_the_cosines_too(graph):
     """Its gradient is that of the whole loss, by differences."""
-    method = turn(made().double(), 3)
+    method = turn(begun(graph).double(), 3)
     wide = graph.replace(x=graph.x.double())
     views = method.augment(wide, chance())._replace(codes=walk_returns(graph.adj).double())
     views = views._replace(noise=views.noise.double())
@@ -177,7 +183,7 @@ def test_nearest_features_are_those_of_the_largest_cosines(num_nodes, count, see
 
 
 def test_noise_is_one_for_both_directions_and_bounded(graph):
-    method = made()
+    method = begun(graph)
     noise = method.augment(graph, chance()).noise
     assert torch.equal(noise, noise[graph.adj.perm])
     assert len(noise.unique()) == graph.num_edges
@@ -186,7 +192,7 @@ def test_noise_is_one_for_both_directions_and_bounded(graph):
 
 
 def test_embeddings_have_no_noise(graph):
-    method = made().eval()
+    method = begun(graph).eval()
     with torch.no_grad():
         views = method.augment(graph, chance())
         w = dense_weights(method, views._replace(noise=torch.zeros(graph.adj.nnz)))
@@ -215,8 +221,7 @@ def test_weights_of_the_propagation_drop_out_in_training(graph):
 
 
 def test_a_batch_has_the_codes_and_neighbours_of_the_whole_graph(graph):
-    method = made()
-    method.start(graph)
+    method = begun(graph)
     batch = RandomNode(batch_size=15)(graph, chance())
     views = method.augment(batch, chance())
     assert torch.equal(views.codes, walk_returns(graph.adj)[batch.n_id])
@@ -227,7 +232,7 @@ def test_a_batch_has_the_codes_and_neighbours_of_the_whole_graph(graph):
 def test_a_view_that_changes_edges_is_told(graph):
     for name in ("view1", "view2"):
         with pytest.raises(InputError, match=f"GREET: {name} changes edges.*; use views of features"):
-            made(**{name: DropEdges(0.5)}).augment(graph, chance())
+            begun(graph, **{name: DropEdges(0.5)}).augment(graph, chance())
 
 
 @pytest.mark.parametrize(("chosen", "message"), [
