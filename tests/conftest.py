@@ -1,9 +1,12 @@
 """Shared by all tests: tiny graphs, and settings for hypothesis."""
 
 import os
+import signal
 from collections.abc import Callable
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests share the cores already; before torch is imported
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background jobs; children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
 import torch

@@ -34,6 +34,23 @@ def test_without_a_terminal_there_is_a_line_now_and_then(capsys, monkeypatch):
     assert lines[0].endswith("left 8 s")
 
 
+def test_verbose_is_a_line_an_epoch_and_notes_also_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    bar = ProgressBar("run", verbose=True)
+    bar.note("something to know")
+    tell(bar, epochs=3)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "run: something to know"
+    assert [line.split()[2] for line in lines[1:]] == ["1/3", "2/3", "3/3"]
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_quiet_has_no_notes(capsys, verbose):
+    ProgressBar("run", quiet=True, verbose=verbose).note("something to know")
+    ProgressBar("run").note("something to know")
+    assert capsys.readouterr() == ("", "")
+
+
 def test_on_a_terminal_there_is_a_live_bar_on_standard_error(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")

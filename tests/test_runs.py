@@ -1,5 +1,7 @@
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -208,3 +210,39 @@ def test_the_environment_names_versions():
     assert found["versions"]["torch"].startswith("2.")
     assert found["threads"] >= 1
     json.dumps(found)
+
+
+def test_the_environment_names_the_device_if_it_is_told():
+    assert runs.environment(device="cpu")["device"] == "cpu"
+    assert "device" not in runs.environment()
+
+
+def test_the_commit_is_that_of_the_folder_itself(tmp_path):
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    assert runs._commit(tmp_path) is None
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e", *words],
+                              check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    (tmp_path / "file").write_text("one")
+    git("add", "file")
+    git("commit", "-q", "-m", "first")
+    git("tag", "v1")
+    runs._commit.cache_clear()
+    assert runs._commit(tmp_path) == git("rev-parse", "HEAD")
+    (tmp_path / "file").write_text("two")
+    runs._commit.cache_clear()
+    assert runs._commit(tmp_path) == git("rev-parse", "HEAD") + "-dirty"
+    (tmp_path / "inside").mkdir()
+    assert runs._commit(tmp_path / "inside") is None                       # an installed package in someone's work tree
+
+
+def test_without_git_there_is_no_commit(tmp_path, monkeypatch):
+    (tmp_path / ".git").mkdir()
+    assert runs._commit(tmp_path) is None                                  # not a work tree of git's
+    monkeypatch.setenv("PATH", "")
+    runs._commit.cache_clear()
+    assert runs._commit(tmp_path) is None

@@ -25,7 +25,7 @@ def test_the_loss_is_the_formula_from_the_encoder_s_output_on(graph):
                   decorrelation=0.3).double()
     graph = graph.replace(x=graph.x.double())
     views = method.augment(graph, chance())
-    h1, h2 = (method.encoder(view.x, view.adj) for view in views)
+    h1, h2 = (method.encoder(view.x, view.adj).detach() for view in views)
     c = torch.corrcoef(torch.cat([h1, h2], dim=1).T)                      # (2D, 2D)
     agreement = sum(2 - 2 * float(c[i, 4 + i]) for i in range(4))         # ||z1 - z2||² / N of a column
     repeated = sum(float(c[k + i, k + j]) ** 2 for k in (0, 4) for i in range(4) for j in range(4) if i != j)
