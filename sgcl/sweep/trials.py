@@ -68,8 +68,9 @@ def sweep(method: str, settle: Settle, space: Space, data: Data, *, dataset: str
             estimator = estimator_for(method)(**settle(_as_text(values)))
             resolved, number = settings.encode(estimator.settings), len(records) + 1
             same = next((record for record in records if record["settings"] == resolved), None)
-            title = f"trial {number}/{max(proposals.total, number)}, " + ", ".join(
-                f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items())
+            named = ", ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+                              for name, value in values.items())
+            title = f"trial {number}/{max(proposals.total, number)}, {named}"
             with ProgressBar(title, quiet=quiet, verbose=verbose) as bar:
                 outcome = _tried(estimator, where, proposals, bar, memory_limit) if same is None else {
                     name: same[name] for name in _OUTCOME}
