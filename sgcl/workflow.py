@@ -262,7 +262,7 @@ def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, che
     estimator = estimator_for(config["method"])(**config["settings"])
     checkpoints.identity = estimator.identity(config["graph"])
     name = label(config["method"], config["settings"])
-    need = check_memory(estimator, graph, memory_limit)
+    plan = check_memory(estimator, graph, memory_limit)
     watch = CollapseWatch(partial(_some_rows, estimator, graph))
     with _resumable(folder, data):
         with ExitStack() as stack:
@@ -272,14 +272,14 @@ def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, che
                 partial(_note_coverage, estimator, bar)]
             if tensorboard:
                 callbacks.append(stack.enter_context(TensorBoard(folder / "tensorboard")))
-            if need is not None:
-                bar.note(f"memory estimate {need}")
+            if plan is not None:
+                bar.note(f"memory estimate {plan.estimate}")
             estimator.fit(graph, checkpoint=checkpoints, callbacks=callbacks)
         estimator.save_weights(folder)
         if estimator.history:
             draw_if_possible(partial(report.draw_curve, folder / "curve.png",
                                      {name: [epoch.loss for epoch in estimator.history]}))
-        embedding = estimator.transform(graph)
+        embedding = estimator.transform(graph, memory=None if plan is None else plan.embedding, folder=folder)
         watch.look(embedding, "at the end of the training")
         embeddings.save(folder, embedding, node_ids(data))
     return _summary(folder, config, time.perf_counter() - start)

@@ -77,7 +77,7 @@ def test_verbose_tells_of_every_epoch_the_memory_and_the_positives(capsys):
 def test_a_run_that_does_not_fit_is_refused_and_leaves_nothing(capsys):
     line = refused(capsys, "train", *QUICK, "--memory-limit", "1MB", "--out", "runs/a")
     assert line.startswith("training takes about 6")
-    assert "of the limit of 1 MB 0 MB are left: no batch is small enough" in line
+    assert "but 0 MB are left of the limit of 1 MB: no batch is small enough" in line
     assert list(Path().iterdir()) == []
     assert "expected a size such as 500MB or 2GB" in refused(capsys, "train", *QUICK, "--memory-limit", "lots")
     assert main(["train", *QUICK, "-q", "--memory-limit", f"{resident() // 2**20 + 200}MB", "--out", "runs/a"]) == 0

@@ -1,7 +1,7 @@
 """Memory: what a training will take, told before it begins, and what would fit where that is too much."""
 
 from sgcl.memory.footprint import Estimate, estimate, shown
-from sgcl.memory.guard import check_memory, resident
+from sgcl.memory.guard import Plan, check_memory, resident
 from sgcl.memory.meter import Meter
 
-__all__ = ["Estimate", "Meter", "check_memory", "estimate", "resident", "shown"]
+__all__ = ["Estimate", "Meter", "Plan", "check_memory", "estimate", "resident", "shown"]

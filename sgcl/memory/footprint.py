@@ -32,7 +32,8 @@ class Estimate:
 
     Args:
         model: parameters, the moments of the optimiser and its step.
-        whole: what is done with the whole graph: what a method works out of it beforehand, and its embedding.
+        beforehand: what a method works out of the whole graph before its first step.
+        embedding: the whole graph embedded at once.
         batch: the features and edges of a batch; 0 where it is the whole graph, which is there already.
         views: views and positives of a step.
         activations: what a step holds beside them, gradients included.
@@ -41,7 +42,8 @@ class Estimate:
     """
 
     model: int
-    whole: int
+    beforehand: int
+    embedding: int
     batch: int
     views: int
     activations: int
@@ -49,21 +51,33 @@ class Estimate:
     nodes: int
 
     @property
+    def always(self) -> int:
+        """What is there all the time."""
+        return _FIXED + self.model + self.blocks
+
+    @property
+    def training(self) -> int:
+        """The most that is held at a time, up to the last step."""
+        return self.always + max(self.beforehand, self.batch + self.views + self.activations)
+
+    @property
     def total(self) -> int:
-        """The most that is held at a time."""
-        return _FIXED + self.model + self.blocks + max(self.whole, self.batch + self.views + self.activations)
+        """The most that is held at a time, with the embedding of the whole graph after the last step."""
+        return max(self.training, self.always + self.embedding)
 
     def __str__(self) -> str:
-        parts = ", ".join(f"{name} {shown(getattr(self, name))}" for name in ("model", "batch", "views", "activations"))
-        return f"{shown(self.total)}: {parts}; the whole graph {shown(self.whole)}; batches of {self.nodes} nodes"
+        names = ("model", "beforehand", "batch", "views", "activations", "embedding")
+        parts = ", ".join(f"{name} {shown(getattr(self, name))}" for name in names if getattr(self, name) >= 2**19)
+        return f"{shown(self.total)} for batches of {self.nodes} nodes ({parts or 'next to nothing'})"
 
 
 class Phases(NamedTuple):
     """Bytes held at the most."""
 
-    whole: int   # outside of steps
-    views: int   # made for a step and kept to its end
-    step: int    # in a step, the views among them
+    beforehand: int   # before the first step
+    embedding: int    # while the graph is embedded
+    views: int        # made for a step and kept to its end
+    step: int         # in a step, the views among them
 
 
 def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = None, whole: Phases | None = None
@@ -89,7 +103,8 @@ def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = No
                 for tensor in estimator.untrained(graph.num_features).parameters())
     copy = round(_bytes_of_a_node(graph) * graph.num_nodes) if estimator.settings["normalize_features"] else 0
     blocks = _ENTRY * min(paths, torch.get_num_threads() * block_size())
-    return Estimate(model, whole.whole + copy, batch + copy, step.views, step.step - step.views, blocks, size)
+    return Estimate(model, whole.beforehand + copy, whole.embedding + copy, batch + copy, step.views,
+                    step.step - step.views, blocks, size)
 
 
 def phases(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> Phases:
@@ -117,12 +132,13 @@ def _measured(estimator: Estimator, graph: Graph) -> Phases:
             with torch.no_grad():
                 method.eval().start(graph)
                 method.before_epoch(graph, 1, estimator.settings["epochs"], generator)
+                first = meter.peak()
                 method.embed(graph)
-            outside, kept = meter.peak(), meter.now()
+            embedded, kept = meter.peak(), meter.now()
             views = method.train().augment(graph, generator)
             made = meter.now() - kept
             method.loss(views).backward()
-            return Phases(outside, made, meter.peak() + made)  # until the next views are made, the last are there
+            return Phases(first, embedded, made, meter.peak() + made)  # until the next views are made, these are there
 
 
 def shown(size: float) -> str:

@@ -7,6 +7,7 @@ import dataclasses
 import math
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from sgcl.errors import InputError
 from sgcl.estimator import Estimator, device_for
@@ -21,8 +22,15 @@ _LEAST = 64   # nodes of a batch that is worth a suggestion
 _SIZES = ("batch_size", "roots", "edges")  # what says how large the batches of a sampler are
 
 
-def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -> Estimate | None:
-    """The estimate for a training; an :class:`InputError` that names what would fit where it is above the limit.
+class Plan(NamedTuple):
+    """How a training fits."""
+
+    estimate: Estimate
+    embedding: int | None   # bytes in which the graph must be embedded block by block; ``None`` where it may be at once
+
+
+def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -> Plan | None:
+    """How a training fits; an :class:`InputError` that names what would, where it does not.
 
     Args:
         estimator, graph: what is to be trained on what.
@@ -30,20 +38,21 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -
             goes back to the system as soon as it is freed, which costs time.
 
     Returns:
-        The estimate, ``None`` where the training is not on the CPU: other devices have a memory of their own.
+        ``None`` where the training is not on the CPU: other devices have a memory of their own.
     """
     if device_for(estimator.settings["device"]) != "cpu":
         return None
     room = free_memory() if limit is None else limit - resident()
     whole = phases(estimator, graph)
     need = estimate(estimator, graph, whole=whole)
-    if need.total > room:
-        raise InputError(f"training takes about {shown(need.total)} with batches of {need.nodes} nodes, and of the "
-                         f"{'memory' if limit is None else f'limit of {shown(limit)}'} {shown(max(room, 0))} are left: "
+    if need.training > room:
+        raise InputError(f"training takes about {shown(need.training)} with batches of {need.nodes} nodes, but "
+                         f"{shown(max(room, 0))} are left of the "
+                         f"{'memory' if limit is None else f'limit of {shown(limit)}'}: "
                          f"{_way_out(estimator, graph, whole, need, room)}")
     if need.total * _SPREAD > room:
         _hand_back()
-    return need
+    return Plan(need, None if need.total <= room else int(room - need.always))
 
 
 def resident() -> int:
@@ -56,15 +65,15 @@ def resident() -> int:
 
 def _way_out(estimator: Estimator, graph: Graph, whole: Phases, need: Estimate, room: float) -> str:
     """The flags of a sampler whose batches fit."""
-    share = 0.8 * room / need.total
+    share = 0.8 * room / need.training
     while need.nodes * share >= _LEAST:
         sampler = _smaller(estimator.settings["sampler"], share, graph.num_nodes)
         found = estimate(estimator, graph, sampler=sampler, whole=whole)
-        if found.total <= room:
+        if found.training <= room:
             name = SAMPLERS.name_of(sampler)
             flags = [f"--{name}-{field.replace('_', '-')} {getattr(sampler, field)}"
                      for field in (*_SIZES, "batches") if getattr(sampler, field, None)]
-            return f"add --sampler {name} {' '.join(flags)}, which takes about {shown(found.total)}"
+            return f"add --sampler {name} {' '.join(flags)}, which takes about {shown(found.training)}"
         share /= 2
     return "no batch is small enough; it needs more memory, or a narrower model such as --hidden-channels 64"
 

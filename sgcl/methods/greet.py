@@ -18,6 +18,7 @@ from sgcl.graph import Features, Graph, scale_rows
 from sgcl.losses.infonce import check_temperature, unit_rows
 from sgcl.losses.logsumexp import pair_logsumexp
 from sgcl.methods.base import Method
+from sgcl.smoothing.rows import block_size
 from sgcl.sparse import CSR, SparseFeatures, sddmm, spmm
 from sgcl.views import Compose, MaskFeatures, View
 
@@ -227,7 +228,7 @@ def walk_returns(adj: CSR) -> Tensor:
     walk = adj.with_values(adj.values() * scale[adj.row] * scale[adj.idx], symmetric=True)
     exact, chance = num_nodes <= _EXACT, torch.Generator().manual_seed(0)
     codes = torch.zeros(num_nodes, _CODES, device=adj.device)
-    for columns in torch.arange(num_nodes if exact else _PROBES).split(max(1, _BLOCK // num_nodes)):
+    for columns in torch.arange(num_nodes if exact else _PROBES).split(max(1, _block() // num_nodes)):
         if exact:
             power = torch.zeros(num_nodes, len(columns))
             power[columns, torch.arange(len(columns))] = 1.0
@@ -253,7 +254,7 @@ def nearest_features(x: Features, count: int) -> CSR:
     count = min(count, num_nodes - 1)
     nearest = torch.empty(num_nodes, count, dtype=torch.long)              # filled in: parts kept one by one between
     cosine = torch.empty(num_nodes, count, dtype=x.dtype)                  # large passing arrays would scatter memory
-    for nodes in torch.arange(num_nodes).split(max(1, _BLOCK // max(num_nodes, num_features))):
+    for nodes in torch.arange(num_nodes).split(max(1, _block() // max(num_nodes, num_features))):
         block = x[nodes]
         all_cosines = x @ (block.to_dense() if isinstance(block, SparseFeatures) else block).T         # (N, block)
         all_cosines[nodes, torch.arange(len(nodes))] = -1.0
@@ -262,6 +263,11 @@ def nearest_features(x: Features, count: int) -> CSR:
     everyone, near = torch.arange(num_nodes), cosine > 0
     return CSR.from_coo(torch.cat([everyone, everyone[:, None].expand_as(near)[near]]),
                         torch.cat([everyone, nearest[near]]), shape=(num_nodes, num_nodes))
+
+
+def _block() -> int:
+    """Entries in a block; fewer where those of sparse products are."""
+    return min(_BLOCK, 2 * block_size())
 
 
 def _projector(width: int, layers: int) -> nn.Sequential:

@@ -8,6 +8,7 @@ same call; what has a line is not trained again.
 from __future__ import annotations
 
 import json
+import signal
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from sgcl.estimator import Estimator, device_for, estimator_for
 from sgcl.files import lock, whole
 from sgcl.memory import check_memory
 from sgcl.progress import ProgressBar
+from sgcl.signals import Interrupted
 from sgcl.sweep.arena import Arena, arena_of
 from sgcl.sweep.proposals import Grid, Proposals, Space, Study
 from sgcl.trainer import Epoch, TrainingError, train
@@ -71,9 +73,12 @@ def sweep(method: str, settle: Settle, space: Space, data: Data, *, dataset: str
             named = ", ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
                               for name, value in values.items())
             title = f"trial {number}/{max(proposals.total, number)}, {named}"
-            with ProgressBar(title, quiet=quiet, verbose=verbose) as bar:
-                outcome = _tried(estimator, where, proposals, bar, memory_limit) if same is None else {
-                    name: same[name] for name in _OUTCOME}
+            try:
+                with ProgressBar(title, quiet=quiet, verbose=verbose) as bar:
+                    outcome = _tried(estimator, where, proposals, bar, memory_limit) if same is None else {
+                        name: same[name] for name in _OUTCOME}
+            except KeyboardInterrupt:
+                raise Interrupted(f"interrupted in trial {number}; the same command goes on", signal.SIGINT) from None
             records.append({"trial": number, "values": values, **outcome, "settings": resolved})
             runs.append(folder / "trials.jsonl", records[-1])
             proposals.tell(records[-1])

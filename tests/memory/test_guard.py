@@ -7,9 +7,10 @@ import sys
 import pytest
 import torch
 from graphs import random_graph
+from torch_geometric.data import Data
 
-from sgcl import InputError
-from sgcl.estimator import estimator_for
+from sgcl import InputError, embeddings, workflow
+from sgcl.estimator import Estimator, estimator_for
 from sgcl.memory import check_memory, estimate, guard, resident
 from sgcl.samplers import EgoGraph, RandomEdge, RandomNode, RandomWalk
 
@@ -48,7 +49,9 @@ given = given_by_name({flag.removeprefix("--"): next(words) for flag in words}, 
 check, seen = workflow.check_memory, []
 
 def noted(*args):
-    seen.extend([forget(), check(*args).total])
+    plan = check(*args)
+    seen.extend([forget(), plan.estimate.training])
+    return plan
 
 workflow.check_memory = noted
 limit, summary = run(collect(given, {}, "sgcl"))
@@ -63,9 +66,9 @@ def test_what_is_refused_is_not_begun_and_what_is_suggested_runs_within_the_limi
                           env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert re.fullmatch(r"training takes about \d+ MB with batches of 20000 nodes, and of the limit of [\d.]+ .B "
-                        r"1\d\d MB are left: add --sampler walk --walk-batch-size \d+ --walk-batches \d+, which takes "
-                        r"about \d+ MB", found["refused"]["line"])
+    assert re.fullmatch(r"training takes about \d+ MB with batches of 20000 nodes, but 1\d\d MB are left of "
+                        r"the limit of [\d.]+ .B: add --sampler walk --walk-batch-size \d+ --walk-batches \d+, which "
+                        r"takes about \d+ MB", found["refused"]["line"])
     assert found["refused"]["grown"] < 75 * 2**20                          # half of what was left
     assert not found["refused"]["left"]
     assert found["sampler"]["batch_size"] * found["sampler"]["batches"] >= 20000
@@ -76,19 +79,40 @@ def test_what_is_refused_is_not_begun_and_what_is_suggested_runs_within_the_limi
 def test_enough_memory_is_enough():
     made, graph = estimator_for("sgcl")(hidden_channels=8), random_graph(100)
     need = estimate(made, graph)
-    assert check_memory(made, graph).total == pytest.approx(need.total, rel=0.01)
-    assert check_memory(made, graph, resident() + 2 * need.total).nodes == 100
+    plan = check_memory(made, graph)
+    assert plan.estimate.total == pytest.approx(need.total, rel=0.01)
+    assert plan.embedding is None
+    assert check_memory(made, graph, resident() + 2 * need.total).estimate.nodes == 100
+
+
+def test_an_embedding_that_does_not_fit_at_once_is_made_in_blocks(tmp_path, monkeypatch):
+    made, graph = estimator_for("sgcl")(hidden_channels=128, sampler=RandomNode(batch_size=64)), random_graph(4000)
+    need = estimate(made, graph)
+    assert need.training < need.total
+    room = (need.training + need.total) // 2
+    plan = check_memory(made, graph, resident() + room)
+    assert plan.embedding == pytest.approx(room - need.always, rel=0.2)
+    monkeypatch.setattr(workflow, "check_memory", lambda *args: plan)
+    monkeypatch.setattr(workflow, "draw_if_possible", lambda draw: None)
+    data = Data(x=graph.x, edge_index=torch.stack([graph.adj.row, graph.adj.idx]))
+    summary = workflow.train_run("sgcl", {**made.settings, "epochs": 1}, data, dataset="own", files={"edges": "e.csv"},
+                                 out=tmp_path / "run", quiet=True)
+    expected = Estimator.load(tmp_path / "run").transform(graph)
+    assert torch.allclose(embeddings.load(tmp_path / "run")[0], expected, atol=1e-5)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir() if path.suffix not in (".npy", ".parquet")) == [
+        "config.json", "metrics.jsonl", "weights.safetensors"]             # no temporary file is left
+    assert summary["nodes"] == 4000
 
 
 def test_a_limit_that_the_process_is_beyond_already():
-    with pytest.raises(InputError, match=r"of the limit of 1 MB 0 MB are left: no batch is small enough; it needs more "
-                                         "memory, or a narrower model such as --hidden-channels 64"):
+    with pytest.raises(InputError, match=r"but 0 MB are left of the limit of 1 MB: no batch is small enough; it needs "
+                                         "more memory, or a narrower model such as --hidden-channels 64"):
         check_memory(estimator_for("sgcl")(hidden_channels=8), random_graph(100), 2**20)
 
 
 def test_without_a_limit_what_is_free_counts(monkeypatch):
     monkeypatch.setattr(guard, "free_memory", lambda: 70 * 2**20)
-    with pytest.raises(InputError, match=r"with batches of 3000 nodes, and of the memory 70 MB are left"):
+    with pytest.raises(InputError, match=r"with batches of 3000 nodes, but 70 MB are left of the memory: "):
         check_memory(estimator_for("sgcl")(hidden_channels=64), random_graph(3000))
 
 

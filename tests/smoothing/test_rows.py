@@ -62,3 +62,13 @@ def test_dense_and_sparse_blocks_multiply_alike(seed):
     result = rows.times(block, matrix)
     assert isinstance(result, np.ndarray) == (block.nnz > 50 / 8)
     np.testing.assert_allclose(rows.pruned(result, 0.0).toarray(), block.toarray() @ matrix.toarray(), atol=1e-12)
+
+
+def test_blocks_of_another_size_give_the_same():
+    rng = np.random.default_rng(0)
+    matrix = scipy.sparse.csr_array(np.where(rng.random((30, 30)) < 0.2, rng.random((30, 30)), 0))
+    expected = rows.pruned_product(matrix, matrix, 0.1).toarray()
+    with rows.blocks_of(7):
+        assert rows.block_size() == 7
+        assert np.array_equal(rows.pruned_product(matrix, matrix, 0.1).toarray(), expected)
+    assert rows.block_size() == rows._BLOCK

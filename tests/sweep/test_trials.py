@@ -1,15 +1,15 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from forking import Server
 
 from sgcl import InputError, files, runs, workflow
 from sgcl.datasets import load
+from sgcl.signals import Interrupted
 from sgcl.sweep import Range, sweep, trials
 from sgcl.trainer import TrainingError
 
@@ -129,6 +129,17 @@ def test_a_trial_that_fails_is_part_of_the_record(tmp_path, trained, monkeypatch
         swept(tmp_path / "t", {"lr": ["1e-2"]})
 
 
+def test_an_interrupted_sweep_says_how_to_go_on(tmp_path, trained, monkeypatch):
+    def stop(*args, **how):
+        raise KeyboardInterrupt
+
+    swept(tmp_path / "s", {"lr": ["1e-2"]})
+    monkeypatch.setattr(trials, "train", stop)
+    with pytest.raises(Interrupted, match="interrupted in trial 2; the same command goes on"):
+        swept(tmp_path / "s", {"lr": ["1e-2", "1e-3"]})
+    assert len(runs.read_lines(tmp_path / "s" / "trials.jsonl")) == 1
+
+
 def test_a_trial_beyond_the_memory_fails_alone(tmp_path):
     with pytest.raises(TrainingError, match=r"no trial of .* came to its end; the last: training takes about"):
         swept(tmp_path / "s", {"lr": ["1e-2"]}, memory_limit=2**20)
@@ -164,19 +175,22 @@ def test_a_killed_sweep_goes_on(tmp_path):
     """SIGKILL while trials run: what has a line stays as it is, and every point is there in the end."""
     edges = load("blocks").edge_index.T.tolist()
     (tmp_path / "e.csv").write_text("source,target\n" + "".join(f"{one},{other}\n" for one, other in edges))
-    code = "import sys; from sgcl.cli import main; sys.exit(main(sys.argv[1:]))"
-    words = [sys.executable, "-c", code, "sweep", "--graph", "e.csv", "--features", "degree", "--hidden-channels", "4",
-             "--epochs", "3", "--grid", "lr=1e-2,1e-3", "--grid", "dropout=0,0.1,0.2,0.3,0.4,0.5,0.6,0.7", "--out", "s",
-             "--json", "-q", "--select", "rank"]
-    how = {"cwd": tmp_path, "env": {**os.environ, "OMP_NUM_THREADS": "1"}, "stdout": subprocess.PIPE}
-    child = subprocess.Popen(words, **how)
+    words = ["sweep", "--graph", str(tmp_path / "e.csv"), "--features", "degree", "--hidden-channels", "4", "--epochs",
+             "3", "--grid", "lr=1e-2,1e-3", "--grid", "dropout=0,0.1,0.2,0.3", "--select", "rank", "-q", "--json",
+             "--out", str(tmp_path / "s")]
     lines = tmp_path / "s" / "trials.jsonl"
-    while child.poll() is None and len(runs.read_lines(lines)) < 2:
-        time.sleep(0.01)
-    child.send_signal(signal.SIGKILL)
-    child.communicate()
-    before = runs.read_lines(lines)
-    assert 2 <= len(before) < 16
-    found = json.loads(subprocess.run(words, check=True, **how).stdout)
-    assert found["trials"][:len(before)] == before
-    assert len({json.dumps(trial["values"]) for trial in found["trials"]}) == len(found["trials"]) == 16
+    server = Server(tmp_path / "log")
+    try:
+        child = server.start(*words)
+        while len(runs.read_lines(lines)) < 2:
+            time.sleep(0.001)
+        os.kill(child, signal.SIGKILL)
+        assert server.wait() == -signal.SIGKILL
+        before = runs.read_lines(lines)
+        assert 2 <= len(before) < 8
+        assert server.run(*words) == 0
+    finally:
+        server.close()
+    after = runs.read_lines(lines)
+    assert after[:len(before)] == before
+    assert len({json.dumps(trial["values"]) for trial in after}) == len(after) == 8
