@@ -75,7 +75,7 @@ def search(lines: list[dict]) -> str:
     for key, mine in tried.items():
         common = set.intersection(*(set(line["scores"]) for line in mine))
         mean = {epoch: statistics.mean(100 * line["scores"][epoch]["val"] for line in mine) for epoch in common}
-        best = max(mean, key=lambda epoch: mean[epoch])
+        best = max(mean, key=lambda epoch: (mean[epoch], -int(epoch)))  # the earliest of equals
         changed = {name: value for name, value in json.loads(key).items() if value != default[name]}
         view = ", ".join(f"{step['name']} {step['p']}" for step in json.loads(key)["view1"])
         changed = {name: value for name, value in changed.items() if name not in ("smoothing", "view1", "view2")}

@@ -10,7 +10,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
@@ -22,6 +22,7 @@ from sgcl.chance import step_generator
 from sgcl.checkpoints import Checkpoints
 from sgcl.errors import InputError, unknown_name
 from sgcl.graph import Graph
+from sgcl.loader import Loader
 from sgcl.methods.base import Method
 from sgcl.samplers import FullGraph, Sampler
 from sgcl.signals import Interrupted, Request, stop_request
@@ -67,7 +68,7 @@ Callback = Callable[[Epoch], None]
 def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epochs: int = 200,  # noqa: B008 (frozen)
           lr: float = 1e-3, weight_decay: float = 0.0, optimizer: Optimizer = "adam", schedule: Schedule = "constant",
           warmup: int = 0, accumulate: bool = False, patience: int | None = None, seed: int = 0, device: str = "cpu",
-          callbacks: Sequence[Callback] = (), checkpoint: Checkpoints | None = None) -> list[Epoch]:
+          workers: int = 0, callbacks: Sequence[Callback] = (), checkpoint: Checkpoints | None = None) -> list[Epoch]:
     """Train ``method`` on ``graph`` and return what happened in each epoch.
 
     Args:
@@ -81,16 +82,19 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
         patience: stop after so many epochs without a lower loss; never unless given.
         seed: of all chance in the training. The method's weights are drawn before, by whoever makes it.
         device: where the model trains; batches are drawn and augmented on the CPU.
+        workers: threads that draw and augment the next batches meanwhile, with the same result; 0 has none.
         callbacks: called with each :class:`Epoch` as it ends.
         checkpoint: where checkpoints are kept, if they are. Ctrl-C and SIGTERM then end the training with
             :class:`~sgcl.signals.Interrupted` after the step at hand and a checkpoint.
     """
     check_training(epochs=epochs, lr=lr, weight_decay=weight_decay, optimizer=optimizer, schedule=schedule,
-                   warmup=warmup, patience=patience, seed=seed)
+                   warmup=warmup, patience=patience, seed=seed, workers=workers)
     graph = graph.to("cpu").replace(n_id=None)  # a batch's n_id numbers the nodes of this graph
     share = 1 / sampler.batches if accumulate else 1.0  # of a batch in its step
     steps_an_epoch = 1 if accumulate else sampler.batches
-    with chance.own_chance(device), nullcontext(Request()) if checkpoint is None else stop_request() as request:
+    with ExitStack() as stack:
+        stack.enter_context(chance.own_chance(device))
+        request = Request() if checkpoint is None else stack.enter_context(stop_request())
         chance.seed_model(device, step_generator(seed, 0, 0))
         method.start(graph)
         method.to(device)
@@ -99,6 +103,7 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
         method.zero_grad(set_to_none=True)
         at = _resumed(checkpoint, method, stepper, device)
         began = time.perf_counter() - at.seconds
+        load = stack.enter_context(Loader(method, graph, sampler, seed=seed, epochs=epochs, workers=workers))
         while at.epoch <= epochs and (patience is None or at.epoch - at.best_epoch <= patience):
             if at.batch == 0:
                 generator = step_generator(seed, at.epoch, sampler.batches)  # the number after the last batch
@@ -108,9 +113,7 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
                     method.before_epoch(graph, at.epoch, epochs, generator)
             method.train()  # a callback may have looked at the embedding
             while at.batch < sampler.batches:
-                generator = step_generator(seed, at.epoch, at.batch)
-                batch = sampler(graph, generator)
-                views = method.augment(batch, generator)
+                batch, views, generator = load(at.epoch, at.batch)
                 views = views if device == "cpu" else type(views)(*(part.to(device) for part in views))
                 chance.seed_model(device, generator)
                 loss = method.loss(views)
@@ -146,7 +149,7 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
 
 
 def check_training(*, epochs: int, lr: float, weight_decay: float, optimizer: str, schedule: str, warmup: int,
-                   patience: int | None, seed: int) -> None:
+                   patience: int | None, seed: int, workers: int) -> None:
     """Raise on training settings that make no sense."""
     if epochs < 0:
         raise InputError(f"epochs is {epochs}, expected 0 or more")
@@ -161,6 +164,8 @@ def check_training(*, epochs: int, lr: float, weight_decay: float, optimizer: st
         raise InputError(f"warmup is {warmup}, expected 0 or more epochs")
     if patience is not None and patience < 1:
         raise InputError(f"patience is {patience}, expected at least 1")
+    if workers < 0:
+        raise InputError(f"workers is {workers}, expected 0 or more")
     if not 0 <= seed < 2**32:
         raise InputError(f"seed is {seed}, expected a whole number from 0 to 2^32 - 1")
 

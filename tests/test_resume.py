@@ -424,7 +424,7 @@ def test_a_time_between_checkpoints_that_makes_no_sense_is_told(datasets, tmp_pa
 
 
 def test_bad_input_found_after_hours_takes_nothing_away(datasets, tmp_path, monkeypatch, capsys):
-    def refuse(*args):
+    def refuse(*args, **how):
         raise InputError("the embedding does not fit")
 
     monkeypatch.setattr(Estimator, "transform", refuse)

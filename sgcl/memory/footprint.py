@@ -103,8 +103,9 @@ def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = No
                 for tensor in estimator.untrained(graph.num_features).parameters())
     copy = round(_bytes_of_a_node(graph) * graph.num_nodes) if estimator.settings["normalize_features"] else 0
     blocks = _ENTRY * min(paths, torch.get_num_threads() * block_size())
-    return Estimate(model, whole.beforehand + copy, whole.embedding + copy, batch + copy, step.views,
-                    step.step - step.views, blocks, size)
+    ahead = estimator.settings["workers"]  # batches and views that wait for their step
+    return Estimate(model, whole.beforehand + copy, whole.embedding + copy, (1 + ahead) * batch + copy,
+                    (1 + ahead) * step.views, step.step - step.views, blocks, size)
 
 
 def phases(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> Phases:
