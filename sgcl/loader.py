@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -49,8 +50,8 @@ class Loader:
             place = (epoch, batch) if place is None else self._after(*place)
             if place is None:
                 break
-            context = contextvars.copy_context()
-            self._ahead.append((place, self._pool.submit(context.run, self._made, *place)))
+            made = partial(contextvars.copy_context().run, self._made, *place)
+            self._ahead.append((place, self._pool.submit(made)))
         asked, step = self._ahead.popleft()
         assert asked == (epoch, batch), "steps are asked for in their order"
         return step.result()

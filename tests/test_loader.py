@@ -10,8 +10,8 @@ from sgcl.loader import Loader
 from sgcl.methods import SGCL as SGCLMethod
 from sgcl.samplers import EgoGraph, FullGraph, RandomEdge, RandomNode, RandomWalk
 
-SAMPLERS = [FullGraph(), FullGraph(batches=3), RandomWalk(batch_size=20, batches=3), RandomEdge(batch_size=20, batches=2),
-            RandomNode(batch_size=20, batches=2), EgoGraph(batch_size=20, batches=1)]
+SAMPLERS = [FullGraph(), FullGraph(batches=3), RandomWalk(batch_size=20, batches=3), EgoGraph(batch_size=20, batches=1),
+            RandomEdge(batch_size=20, batches=2), RandomNode(batch_size=20, batches=2)]
 
 
 class Counting(SGCLMethod):

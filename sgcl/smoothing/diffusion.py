@@ -8,7 +8,7 @@ import scipy.sparse
 
 from sgcl.smoothing.base import Smoothing, check_count, check_positive, check_prune
 from sgcl.smoothing.memory import check_memory, reach
-from sgcl.smoothing.rows import by_rows, identity, pruned, random_walk, times
+from sgcl.smoothing.rows import by_rows, identity, product, pruned, random_walk, times
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Diffusion(Smoothing):
         check_prune("Diffusion", self.prune)
 
     def filter(self, adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+        step = identity(adj.shape[0]) + self.eta * (random_walk(adj) if self.normalize else adj)
+        if self.prune and self.steps == 2:
+            return product(step, step, self.prune)
         bound = reach(adj, self.steps)
         if self.prune == 0 and self.steps > 1:
             check_memory("Diffusion with prune=0", bound.sum(), "prune > 0, e.g. prune=0.005")
-        eye = identity(adj.shape[0])
-        neighbours = random_walk(adj) if self.normalize else adj
-        step = eye + self.eta * neighbours
 
         def work(rows: slice) -> scipy.sparse.csr_array:
             block = step[rows]

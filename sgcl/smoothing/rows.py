@@ -1,4 +1,4 @@
-"""Sparse products a few rows at a time, or read off only where they are asked for."""
+"""Sparse products, a few rows at a time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import scipy.sparse
 import torch
 
 _BLOCK = 1 << 21  # entries, or multiplications, in one block of rows
+_SMALL = 1 << 16  # fewer are not worth a thread of their own
 _block_size: ContextVar[int | None] = ContextVar("block_size", default=None)
 _SLACK = 1e-9  # relative: the order of a sum must not decide whether an entry at the threshold stays
 
@@ -89,9 +91,11 @@ def times(block: Any, matrix: scipy.sparse.csr_array) -> Any:
 def by_rows(work: Callable[[slice], scipy.sparse.csr_array], cost: np.ndarray) -> scipy.sparse.csr_array:
     """``work`` on one block of rows after the other, as one matrix. ``cost`` (N,) sizes the blocks.
 
-    SciPy multiplies outside the interpreter's lock, so blocks run on as many threads as torch may use.
+    Products are made outside the interpreter's lock, so blocks run on as many threads as torch may use.
     """
-    block = np.floor(np.cumsum(cost) / block_size())
+    reached = np.cumsum(cost)
+    share = max(reached[-1] / torch.get_num_threads(), _SMALL) if len(cost) else _SMALL
+    block = np.floor(reached / min(share, block_size()))
     cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(cost)]
     parts = [slice(start, stop) for start, stop in pairwise(cuts)]
     if len(parts) == 1:
@@ -100,10 +104,36 @@ def by_rows(work: Callable[[slice], scipy.sparse.csr_array], cost: np.ndarray) -
         return scipy.sparse.csr_array(scipy.sparse.vstack(list(pool.map(work, parts)), format="csr"))
 
 
-def pruned_product(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, prune: float
-                   ) -> scipy.sparse.csr_array:
-    """The positive entries >= prune of left @ right, never holding the whole product."""
-    return by_rows(lambda rows: pruned(left[rows] @ right, prune), multiplications(left, right))
+def product(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, prune: float | None = None
+            ) -> scipy.sparse.csr_array:
+    """left @ right, columns in any order; with ``prune`` its positive entries >= prune alone, columns ascending, and
+    the whole product is never held."""
+    threshold = -np.inf if prune is None else prune * (1 - _SLACK)
+    cost = multiplications(left, right)
+
+    def work(rows: slice) -> scipy.sparse.csr_array:
+        ptr, idx, val = _arrays(left)
+        found = _kernels().product(ptr[rows.start:rows.stop + 1], idx, val, *_arrays(right), right.shape[1],
+                                   int(cost[rows].sum()), threshold)
+        block = _csr(found, right.shape[1])
+        if prune is not None:
+            block.sort_indices()
+        return block
+
+    return by_rows(work, cost)
+
+
+def filter_step(neighbours: scipy.sparse.csr_array, v: scipy.sparse.csr_array, u: scipy.sparse.csr_array,
+                weights: tuple[float, float, float], prune: float) -> scipy.sparse.csr_array:
+    """The entries >= prune of c0 V + c1 U + c2 A U, for c2 < 0, symmetric A and U = A V >= 0; ones on the diagonal."""
+    u_t = u if u is neighbours else u.T.tocsr()
+    arrays = [array for matrix in (neighbours, v, u, u_t) for array in _arrays(matrix)]
+
+    def work(rows: slice) -> scipy.sparse.csr_array:
+        found = _kernels().filter_step(rows.start, rows.stop, *arrays, *weights, prune * (1 - _SLACK))
+        return _csr(found, v.shape[1])
+
+    return by_rows(work, np.diff(u.indptr) + np.diff(v.indptr))
 
 
 def multiplications(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> np.ndarray:
@@ -112,36 +142,20 @@ def multiplications(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array)
     return np.asarray(pattern @ np.diff(right.indptr).astype(np.float64))
 
 
-def product_at(left: scipy.sparse.csr_array, right_t: scipy.sparse.csr_array, row: np.ndarray, col: np.ndarray
-               ) -> np.ndarray:
-    """(M,) the entries (row, col) of left @ right_t^T, each an inner product of two sparse rows.
-
-    The shorter of the two is walked through and looked up in the longer one; columns must ascend in both.
-    """
-    out = np.zeros(len(row))
-    swap = np.diff(right_t.indptr)[col] < np.diff(left.indptr)[row]        # (M,)
-    for short, long, a, b, mine in ((left, right_t, row, col, ~swap), (right_t, left, col, row, swap)):
-        pairs = np.flatnonzero(mine)
-        cuts = np.flatnonzero(np.diff(np.cumsum(np.diff(short.indptr)[a[pairs]], dtype=np.int64) // block_size())) + 1
-        keys = row_of(long).astype(np.int64) * long.shape[1] + long.indices
-        for some in np.split(pairs, cuts):
-            out[some] = _inner_products(short, keys, long.data, a[some], b[some])
-    return out
+def _arrays(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row starts, columns and values as the loops take them, nothing copied."""
+    unsigned = np.uint32 if matrix.indices.dtype == np.int32 else np.uint64
+    return matrix.indptr.view(unsigned), matrix.indices.view(unsigned), matrix.data
 
 
-def lookups(left: scipy.sparse.csr_array, right_t: scipy.sparse.csr_array, row: np.ndarray, col: np.ndarray) -> int:
-    """How many :func:`product_at` makes."""
-    return int(np.minimum(np.diff(left.indptr)[row], np.diff(right_t.indptr)[col]).sum(dtype=np.int64))
+def _csr(found: tuple[np.ndarray, np.ndarray, np.ndarray], num_cols: int) -> scipy.sparse.csr_array:
+    ptr, idx, val = found
+    signed = np.int32 if idx.dtype == np.uint32 else np.int64
+    return scipy.sparse.csr_array((val, idx.view(signed), ptr.view(signed)), shape=(len(ptr) - 1, num_cols))
 
 
-def _inner_products(short: scipy.sparse.csr_array, keys: np.ndarray, data: np.ndarray, a: np.ndarray, b: np.ndarray
-                    ) -> np.ndarray:
-    """(M,) inner products of the rows ``a`` of ``short`` with the rows ``b`` of the matrix of ``keys`` and ``data``."""
-    length = np.diff(short.indptr)[a].astype(np.int64)                     # (M,)
-    start = np.cumsum(length) - length
-    entry = np.repeat(short.indptr[a] - start, length) + np.arange(length.sum())
-    key = np.repeat(b.astype(np.int64) * short.shape[1], length) + short.indices[entry]
-    at = np.searchsorted(keys, key).clip(max=max(len(keys) - 1, 0))
-    hit = keys[at] == key if len(keys) else np.zeros(len(key), dtype=bool)
-    owner = np.repeat(np.arange(len(a)), length)[hit]
-    return np.bincount(owner, short.data[entry[hit]] * data[at[hit]], minlength=len(a))
+def _kernels() -> ModuleType:
+    """Loaded when first needed: the compiler is large."""
+    from sgcl.smoothing import kernels
+
+    return kernels

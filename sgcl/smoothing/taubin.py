@@ -10,21 +10,7 @@ import scipy.sparse
 from sgcl.errors import InputError
 from sgcl.smoothing.base import Smoothing, check_count, check_prune
 from sgcl.smoothing.memory import check_memory, reach
-from sgcl.smoothing.rows import (
-    by_rows,
-    degree_power,
-    identity,
-    kept,
-    lookups,
-    multiplications,
-    product_at,
-    pruned,
-    row_of,
-    scaled,
-    times,
-)
-
-_LOOKUP = 10  # what a looked-up product costs, in multiplications of a sparse matrix product
+from sgcl.smoothing.rows import by_rows, degree_power, filter_step, identity, product, pruned, scaled, times
 
 
 @dataclass(frozen=True)
@@ -86,24 +72,9 @@ class Taubin(Smoothing):
     def _pruned(self, neighbours: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
         """After every step V >= 0, and c2 < 0: an entry can only stay where c0 V + c1 Â V >= prune already, and Â² V
         is worked out there alone. Nothing is approximated."""
-        c0, c1 = (1 + self.tau) * (1 + self.mu), -(self.mu + self.tau + 2 * self.mu * self.tau)
-        eye = v = identity(neighbours.shape[0])
+        weights = ((1 + self.tau) * (1 + self.mu), -(self.mu + self.tau + 2 * self.mu * self.tau), self.mu * self.tau)
+        v = identity(neighbours.shape[0])
         for step in range(self.steps):
-            u = neighbours @ v if step else neighbours                     # Â V
-            u.sort_indices()
-            first = c0 * v + c1 * u
-            first = pruned(kept(first, row_of(first) != first.indices), self.prune)
-            v = eye + self._with_second_order(first, neighbours, u)
+            u = product(neighbours, v) if step else neighbours             # Â V
+            v = filter_step(neighbours, v, u, weights, self.prune)
         return v
-
-    def _with_second_order(self, first: scipy.sparse.csr_array, neighbours: scipy.sparse.csr_array,
-                           u: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-        """The entries >= prune of ``first`` + c2 Â U, by whichever way is the shorter."""
-        c2 = self.mu * self.tau
-        u_t = u if u is neighbours else u.T.tocsr()
-        row, col = row_of(first), first.indices
-        cost = multiplications(neighbours, u)
-        if _LOOKUP * lookups(neighbours, u_t, row, col) < cost.sum():
-            data = first.data + c2 * product_at(neighbours, u_t, row, col)
-            return pruned(scipy.sparse.csr_array((data, col, first.indptr), shape=first.shape), self.prune)
-        return by_rows(lambda rows: pruned(first[rows] + c2 * (neighbours[rows] @ u), self.prune), cost)

@@ -10,8 +10,8 @@ from sgcl.smoothing.rows import (
     by_rows,
     degree_power,
     identity,
+    product,
     pruned,
-    pruned_product,
     random_walk,
     scaled,
     times,
@@ -70,7 +70,7 @@ def _pruned_sum(walk: scipy.sparse.csr_array, coefficients: np.ndarray, prune: f
     power = identity(walk.shape[0])
     total = coefficients[0] * power
     for coefficient in coefficients[1:]:
-        power = pruned_product(walk, power, prune)
+        power = product(walk, power, prune)
         if power.nnz == 0:
             break
         total = total + coefficient * power

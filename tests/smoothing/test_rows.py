@@ -1,4 +1,4 @@
-"""Products by blocks of rows and at single entries, against the whole product."""
+"""Products by blocks of rows, against dense ones."""
 
 from unittest import mock
 
@@ -17,28 +17,42 @@ def random_matrix(rng: np.random.Generator, n: int, m: int) -> scipy.sparse.csr_
     return scipy.sparse.csr_array(dense)
 
 
-@given(seed=seeds, n=st.integers(1, 15), m=st.integers(1, 15), block=st.sampled_from([1, 5, 1 << 20]))
-def test_product_at_reads_off_the_product(seed, n, m, block):
-    rng = np.random.default_rng(seed)
-    left, right_t = random_matrix(rng, n, 9), random_matrix(rng, m, 9)
-    row, col = rng.integers(0, n, 20), rng.integers(0, m, 20)
-    with mock.patch.object(rows, "_BLOCK", block):
-        at = rows.product_at(left, right_t, row, col)
-    np.testing.assert_allclose(at, (left.toarray() @ right_t.toarray().T)[row, col], atol=1e-12)
-    walked = sum(min(np.diff(left.indptr)[i], np.diff(right_t.indptr)[j]) for i, j in zip(row, col, strict=True))
-    assert rows.lookups(left, right_t, row, col) == walked
-
-
-@given(seed=seeds, prune=st.sampled_from([0.0, 0.5]), block=st.sampled_from([1, 5, 1 << 20]))
-def test_pruned_product_is_the_product_without_small_entries(seed, prune, block):
+@given(seed=seeds, prune=st.sampled_from([None, 0.0, 0.5]), block=st.sampled_from([1, 5, 1 << 20]))
+def test_a_product_is_that_of_the_dense_matrices_without_small_entries(seed, prune, block):
     rng = np.random.default_rng(seed)
     left, right = random_matrix(rng, 12, 10), random_matrix(rng, 10, 7)
-    with mock.patch.object(rows, "_BLOCK", block):
-        product = rows.pruned_product(left, right, prune)
+    with rows.blocks_of(block):
+        product = rows.product(left, right, prune)
     dense = left.toarray() @ right.toarray()
-    np.testing.assert_allclose(product.toarray(), np.where(dense >= prune, dense, 0), atol=1e-12)
-    assert product.nnz == (dense >= max(prune, 1e-300)).sum()
+    np.testing.assert_allclose(product.toarray(), np.where(dense >= (prune or 0), dense, 0), atol=1e-12)
+    assert product.nnz == (dense >= max(prune or 0, 1e-300)).sum()
+    assert prune is None or product.has_sorted_indices
     assert (rows.multiplications(left, right) >= np.diff(product.indptr)).all()
+
+
+def test_negative_entries_stay_unless_something_is_pruned():
+    left = scipy.sparse.csr_array(np.array([[1.0, 2], [0, 1]]))
+    right = scipy.sparse.csr_array(np.array([[1.0, -2], [-1, 3]]))
+    assert rows.product(left, right).toarray().tolist() == [[-1, 4], [-1, 3]]
+    assert rows.product(left, right, 0.0).toarray().tolist() == [[0, 4], [0, 3]]
+
+
+@given(seed=seeds, n=st.integers(1, 25), prune=st.sampled_from([0.0, 0.05, 0.3]),
+       block=st.sampled_from([1, 5, 1 << 20]), hub=st.booleans())
+def test_a_step_of_a_filter_is_its_formula(seed, n, prune, block, hub):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < rng.random()), 1)
+    upper[0, 1:] = 0.1 * hub                                               # long columns are searched, not gone through
+    a, v = upper + upper.T, random_matrix(rng, n, n).toarray() + np.eye(n)
+    u = a @ v
+    with rows.blocks_of(block):
+        sparse = scipy.sparse.csr_array(a)
+        found = rows.filter_step(sparse, scipy.sparse.csr_array(v), rows.product(sparse, scipy.sparse.csr_array(v)),
+                                 (0.8, 0.3, -0.1), prune)
+    expected = 0.8 * v + 0.3 * u - 0.1 * a @ u
+    expected[(expected < prune) | (expected <= 1e-15)] = 0                 # a sum that is 0 may be a rounding error
+    np.fill_diagonal(expected, 1)
+    np.testing.assert_allclose(np.where(found.toarray() <= 1e-15, 0, found.toarray()), expected, atol=1e-12)
 
 
 def test_blocks_cover_every_row_once_and_stay_small():
@@ -67,8 +81,8 @@ def test_dense_and_sparse_blocks_multiply_alike(seed):
 def test_blocks_of_another_size_give_the_same():
     rng = np.random.default_rng(0)
     matrix = scipy.sparse.csr_array(np.where(rng.random((30, 30)) < 0.2, rng.random((30, 30)), 0))
-    expected = rows.pruned_product(matrix, matrix, 0.1).toarray()
+    expected = rows.product(matrix, matrix, 0.1).toarray()
     with rows.blocks_of(7):
         assert rows.block_size() == 7
-        assert np.array_equal(rows.pruned_product(matrix, matrix, 0.1).toarray(), expected)
+        assert np.array_equal(rows.product(matrix, matrix, 0.1).toarray(), expected)
     assert rows.block_size() == rows._BLOCK
