@@ -14,9 +14,10 @@ import torch
 from measure import Bar, finish, in_child, options, peak_increase, table
 from torch_geometric.data import Data
 
+from sgcl import ram
 from sgcl.estimator import estimator_for
 from sgcl.graph import Graph
-from sgcl.memory import estimate, guard
+from sgcl.memory import estimate
 
 FULL = [({"hidden_channels": width}, nodes, kind) for nodes in (5000, 20000, 50000) for width in (128, 512)
         for kind in ("sparse", "dense")]
@@ -37,7 +38,7 @@ def cell(chosen: dict[str, Any], nodes: int, kind: str) -> dict[str, Any]:
     graph = Graph.from_data(Data(x=x, edge_index=torch.randint(nodes, (2, 5 * nodes), generator=chance)))
     method = chosen.pop("method", "sgcl")
     made = estimator_for(method)(**chosen, epochs=2)
-    guard._hand_back()
+    ram.hand_back()
     need = estimate(made, graph)
     peak = peak_increase(lambda: made.fit_transform(graph))
     return {"method": method, **chosen, "nodes": nodes, "features": kind, "estimate": need.total / 2**20,

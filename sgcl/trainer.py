@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
-from sgcl import chance
+from sgcl import chance, ram
 from sgcl.chance import step_generator
 from sgcl.checkpoints import Checkpoints
 from sgcl.errors import InputError, unknown_name
@@ -94,6 +94,8 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
     steps_an_epoch = 1 if accumulate else sampler.batches
     with ExitStack() as stack:
         stack.enter_context(chance.own_chance(device))
+        if device == "cpu":
+            stack.enter_context(ram.kept())
         request = Request() if checkpoint is None else stack.enter_context(stop_request())
         chance.seed_model(device, step_generator(seed, 0, 0))
         method.start(graph)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import math
 import os
 from pathlib import Path
 from typing import NamedTuple
 
+from sgcl import ram
 from sgcl.errors import InputError
 from sgcl.estimator import Estimator, device_for
 from sgcl.graph import Graph
 from sgcl.memory.footprint import Estimate, Phases, estimate, phases, shown
+from sgcl.ram import free_memory
 from sgcl.samplers import SAMPLERS, RandomWalk, Sampler
-from sgcl.smoothing.memory import free_memory
 from sgcl.trainer import peak_memory
 
 _SPREAD = 4   # an allocator that keeps what is freed may take so many times what is in use
@@ -42,8 +42,8 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -
     """
     if device_for(estimator.settings["device"]) != "cpu":
         return None
-    room = free_memory() if limit is None else limit - resident()
     whole = phases(estimator, graph)
+    room = free_memory() if limit is None else limit - resident()          # with all that is loaded on first use
     need = estimate(estimator, graph, whole=whole)
     if need.training > room:
         raise InputError(f"training takes about {shown(need.training)} with batches of {need.nodes} nodes, but "
@@ -51,7 +51,7 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -
                          f"{'memory' if limit is None else f'limit of {shown(limit)}'}: "
                          f"{_way_out(estimator, graph, whole, need, room)}")
     if need.total * _SPREAD > room:
-        _hand_back()
+        ram.hand_back()
     return Plan(need, None if need.total <= room else int(room - need.always))
 
 
@@ -91,10 +91,3 @@ def _rounded(number: float) -> int:
     """Down to two digits."""
     unit = int(10 ** max(len(str(int(number))) - 2, 0))
     return max(int(number) // unit * unit, 1)
-
-
-def _hand_back() -> None:
-    """Have the C library give memory back to the system when it is freed, where that can be asked of it."""
-    mallopt = getattr(ctypes.CDLL(None) if os.name == "posix" else None, "mallopt", None)
-    if mallopt is not None:
-        mallopt(-3, 1 << 16)  # M_MMAP_THRESHOLD, in bytes

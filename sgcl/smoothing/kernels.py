@@ -19,15 +19,16 @@ def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_compiled
-def product(ptr, idx, val, right_ptr, right_idx, right_val, num_cols, most, threshold):  # type: ignore[no-untyped-def]
+def product(  # type: ignore[no-untyped-def]
+        out_idx, out_val, ptr, idx, val, right_ptr, right_idx, right_val, num_cols, threshold):
     """The entries of left @ right that are positive and >= ``threshold``, or all for -inf, columns in any order.
 
-    Rows are added up in an array of the right matrix's width; ``most`` is no less than the entries of the product. All
-    indices here are unsigned, which spares a test for negative ones, and whether a column is new decides no branch.
+    Columns and values go to the first two arrays, which must be long enough; row starts are returned. Rows are added up
+    in an array of the right matrix's width. All indices here are unsigned, which spares a test for negative ones, and
+    whether a column is new decides no branch.
     """
     total, seen = np.zeros(num_cols), np.zeros(num_cols, np.uint8)
-    ends = np.zeros(len(ptr), ptr.dtype)
-    out_idx, out_val = np.empty(most, idx.dtype), np.empty(most)
+    ends = np.zeros(len(ptr), idx.dtype)
     found = np.empty(num_cols + 1, idx.dtype)
     done = 0
     for row in range(len(ptr) - 1):
@@ -47,13 +48,13 @@ def product(ptr, idx, val, right_ptr, right_idx, right_val, num_cols, most, thre
                 done += 1
             total[j], seen[j] = 0.0, 0
         ends[row + 1] = done
-    return ends, out_idx[:done].copy(), out_val[:done].copy()
+    return ends
 
 
 @_compiled
 def filter_step(  # type: ignore[no-untyped-def]
-        first, stop, a_ptr, a_idx, a_val, v_ptr, v_idx, v_val, u_ptr, u_idx, u_val, ut_ptr, ut_idx, ut_val,
-        c0, c1, c2, threshold):
+        out_idx, out_val, first, stop, a_ptr, a_idx, a_val, v_ptr, v_idx, v_val, u_ptr, u_idx, u_val,
+        ut_ptr, ut_idx, ut_val, c0, c1, c2, threshold):
     """Rows ``first`` to ``stop`` of c0 V + c1 U + c2 A U where they are >= ``threshold``, columns in any order, and
     ones on the diagonal; c2 < 0, and nothing negative in V, U and A.
 
@@ -63,9 +64,7 @@ def filter_step(  # type: ignore[no-untyped-def]
     num_nodes = len(a_ptr) - 1
     total, seen, own = np.zeros(num_nodes), np.zeros(num_nodes, np.uint8), np.zeros(num_nodes)
     found = np.empty(num_nodes, u_idx.dtype)
-    most = u_ptr[stop] - u_ptr[first] + v_ptr[stop] - v_ptr[first] + stop - first
-    ends = np.zeros(stop - first + 1, u_ptr.dtype)
-    out_idx, out_val = np.empty(most, u_idx.dtype), np.empty(most)
+    ends = np.zeros(stop - first + 1, u_idx.dtype)
     done = 0
     for row in range(first, stop):
         count = 0
@@ -106,4 +105,4 @@ def filter_step(  # type: ignore[no-untyped-def]
         for e in range(start, end):
             own[a_idx[e]] = 0.0
         ends[row - first + 1] = done
-    return ends, out_idx[:done].copy(), out_val[:done].copy()
+    return ends

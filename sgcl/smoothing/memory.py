@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import os
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse
 import scipy.sparse.csgraph
 
 from sgcl.errors import InputError
+from sgcl.ram import free_memory
 
 _BYTES = 48  # an entry in float64 with its index, twice while blocks are joined, then once in float32
 
@@ -34,23 +31,3 @@ def check_memory(owner: str, entries: float, advice: str) -> None:
     if need > free:
         raise InputError(f"{owner}: unpruned, this graph may fill {entries:.2g} entries, {need / 2**30:.1f} GiB where "
                          f"{free / 2**30:.1f} are free; set {advice}, or smooth smaller batches")
-
-
-def free_memory() -> float:
-    """Bytes that may be had, or infinity where the system does not say."""
-    meminfo, group = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
-    free = math.inf
-    if meminfo.exists():
-        free = _field(meminfo, "MemAvailable:") * 1024
-    elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if (group / "memory.max").exists() and (limit := (group / "memory.max").read_text().strip()) != "max":
-        used = _field(group / "memory.stat", "anon")
-        free = min(free, float(limit) - used) if used < math.inf else free
-    return free
-
-
-def _field(path: Path, name: str) -> float:
-    """The number after ``name`` in a file of the system's; infinity where it has none."""
-    rows = (line.split() for line in path.read_text().splitlines())
-    return next((float(words[1]) for words in rows if words[:1] == [name]), math.inf)

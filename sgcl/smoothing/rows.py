@@ -113,9 +113,8 @@ def product(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, prune: 
 
     def work(rows: slice) -> scipy.sparse.csr_array:
         ptr, idx, val = _arrays(left)
-        found = _kernels().product(ptr[rows.start:rows.stop + 1], idx, val, *_arrays(right), right.shape[1],
-                                   int(cost[rows].sum()), threshold)
-        block = _csr(found, right.shape[1])
+        block = _filled(_kernels().product, cost[rows].sum(), right, ptr[rows.start:rows.stop + 1], idx, val,
+                        *_arrays(right), right.shape[1], threshold)
         if prune is not None:
             block.sort_indices()
         return block
@@ -128,12 +127,13 @@ def filter_step(neighbours: scipy.sparse.csr_array, v: scipy.sparse.csr_array, u
     """The entries >= prune of c0 V + c1 U + c2 A U, for c2 < 0, symmetric A and U = A V >= 0; ones on the diagonal."""
     u_t = u if u is neighbours else u.T.tocsr()
     arrays = [array for matrix in (neighbours, v, u, u_t) for array in _arrays(matrix)]
+    most = np.diff(u.indptr) + np.diff(v.indptr) + 1
 
     def work(rows: slice) -> scipy.sparse.csr_array:
-        found = _kernels().filter_step(rows.start, rows.stop, *arrays, *weights, prune * (1 - _SLACK))
-        return _csr(found, v.shape[1])
+        return _filled(_kernels().filter_step, most[rows].sum(), u, rows.start, rows.stop, *arrays, *weights,
+                       prune * (1 - _SLACK))
 
-    return by_rows(work, np.diff(u.indptr) + np.diff(v.indptr))
+    return by_rows(work, most)
 
 
 def multiplications(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> np.ndarray:
@@ -144,14 +144,20 @@ def multiplications(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array)
 
 def _arrays(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row starts, columns and values as the loops take them, nothing copied."""
-    unsigned = np.uint32 if matrix.indices.dtype == np.int32 else np.uint64
-    return matrix.indptr.view(unsigned), matrix.indices.view(unsigned), matrix.data
+    return matrix.indptr.view(_unsigned(matrix)), matrix.indices.view(_unsigned(matrix)), matrix.data
 
 
-def _csr(found: tuple[np.ndarray, np.ndarray, np.ndarray], num_cols: int) -> scipy.sparse.csr_array:
-    ptr, idx, val = found
-    signed = np.int32 if idx.dtype == np.uint32 else np.int64
-    return scipy.sparse.csr_array((val, idx.view(signed), ptr.view(signed)), shape=(len(ptr) - 1, num_cols))
+def _unsigned(matrix: scipy.sparse.csr_array) -> type[np.unsignedinteger]:
+    return np.uint32 if matrix.indices.dtype == np.int32 else np.uint64
+
+
+def _filled(loop: Callable[..., np.ndarray], most: float, like: scipy.sparse.csr_array, *args: Any
+            ) -> scipy.sparse.csr_array:
+    """The block that a loop makes, of at most so many entries and as many columns as another matrix has."""
+    idx, val = np.empty(int(most), like.indices.dtype), np.empty(int(most))
+    ptr = loop(idx.view(_unsigned(like)), val, *args).view(like.indices.dtype)
+    found = val[:ptr[-1]].copy(), idx[:ptr[-1]].copy(), ptr
+    return scipy.sparse.csr_array(found, shape=(len(ptr) - 1, like.shape[1]))
 
 
 def _kernels() -> ModuleType:

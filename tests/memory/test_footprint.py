@@ -31,7 +31,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("make", [random_graph, ring])
 def test_the_line_through_small_sizes_leads_to_the_large_one(make, smoothing, small):
     made, graph = estimator_for("sgcl")(hidden_channels=16, smoothing=smoothing), make(2000)
-    expected, found = _measured(made, graph), phases(made, graph)
+    found, expected = phases(made, graph), _measured(made, graph)
     for name in ("embedding", "views", "step"):
         measured = getattr(expected, name)
         assert measured / 1.1 - NOISE <= getattr(found, name) <= measured * 1.6 + NOISE, name
