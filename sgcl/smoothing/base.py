@@ -8,22 +8,39 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse
 import torch
 
 from sgcl.errors import InputError
-from sgcl.smoothing.rows import identity, kept, row_of
+from sgcl.smoothing.rows import identity, kept, largest, row_of
 from sgcl.sparse import CSR
 
 
+@dataclass(frozen=True)
 class Smoothing(ABC):
     """A graph filter S(I, A) = P in [0, 1]^(N x N).
 
     A smoothing of one's own is a frozen dataclass with a :meth:`filter`; what every one of them ends with (entries
     clipped to [0, 1], zeros dropped, the diagonal set to 1) is done here. P is in general not symmetric.
+
+    Args:
+        top: keep no more than so many entries of a row beside the diagonal, the largest, and of equal ones those of the
+            first nodes. A bound on memory, O(N top), for graphs with hubs; ``None`` has none, as in the paper.
     """
+
+    top: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.top is not None:
+            check_count(type(self).__name__, "top", self.top)
+
+    @property
+    def most(self) -> int | None:
+        """How many entries a row of :meth:`filter` need not go beyond: ``top``, and the diagonal."""
+        return None if self.top is None else self.top + 1
 
     def __call__(self, adj: CSR) -> CSR:
         """The positives of a graph.
@@ -37,7 +54,7 @@ class Smoothing(ABC):
         """
         if adj.shape[0] != adj.shape[1]:
             raise InputError(f"{type(self).__name__}: the adjacency has shape {adj.shape}, expected (N, N)")
-        positives = _finished(self.filter(_edges(adj)))
+        positives = _finished(self.filter(_edges(adj)), self.top)
         return CSR.from_scipy(positives, dtype=torch.float32).to(adj.device)
 
     @abstractmethod
@@ -89,9 +106,10 @@ def _edges(adj: CSR) -> scipy.sparse.csr_array:
     return matrix if real.all() else kept(matrix, real)
 
 
-def _finished(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+def _finished(matrix: scipy.sparse.csr_array, top: int | None) -> scipy.sparse.csr_array:
     """Entries in (0, 1], those that float32 can tell from 0, with a diagonal of ones, columns ascending."""
     matrix = kept(matrix, (row_of(matrix) != matrix.indices) & (matrix.data.astype(np.float32) > 0))
+    matrix = largest(matrix, top)
     matrix.sort_indices()
     np.minimum(matrix.data, 1.0, out=matrix.data)
     return matrix + identity(matrix.shape[0])

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from sgcl.smoothing.base import Smoothing, check_count, check_positive, check_prune
-from sgcl.smoothing.memory import check_memory, reach
+from sgcl.smoothing.memory import check_memory, held, reach
 from sgcl.smoothing.rows import by_rows, identity, pruned
 
 _NOTHING = 1e-6  # weights that are all below this leave the identity
@@ -43,6 +43,7 @@ class Bilateral(Smoothing):
     prune: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_positive("Bilateral", "sigma_spatial", self.sigma_spatial)
         check_positive("Bilateral", "sigma_intensity", self.sigma_intensity)
         check_count("Bilateral", "hops", self.hops)
@@ -51,7 +52,7 @@ class Bilateral(Smoothing):
     def filter(self, adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
         bound = reach(adj, self.hops)
         if self.prune == 0 and self.hops > 1:
-            check_memory("Bilateral with prune=0", bound.sum(), "fewer hops or prune > 0")
+            check_memory("Bilateral with prune=0", held(bound, self.most), "fewer hops or prune > 0")
         eye = identity(adj.shape[0])
         edges = scipy.sparse.csr_array((np.ones(adj.nnz), adj.indices, adj.indptr), shape=adj.shape)
         largest = [0.0]
@@ -63,7 +64,7 @@ class Bilateral(Smoothing):
             largest.append(block.data.max(initial=0.0))
             return pruned(block, self.prune)
 
-        positives = by_rows(work, bound)
+        positives = by_rows(work, bound, self.most)
         if adj.nnz and max(largest) < _NOTHING:
             warnings.warn(f"Bilateral: the largest weight off the diagonal is {max(largest):.1g}, so the positives are "
                           "in effect the identity; raise sigma_spatial or set include_self=False", stacklevel=3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import scipy.sparse
 
 from sgcl.smoothing.base import Smoothing, check_count, check_positive, check_prune
-from sgcl.smoothing.memory import check_memory, reach
+from sgcl.smoothing.memory import check_memory, held, reach
 from sgcl.smoothing.rows import by_rows, identity, product, pruned, random_walk, times
 
 
@@ -33,6 +33,7 @@ class Diffusion(Smoothing):
     prune: float = 0.005
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_positive("Diffusion", "eta", self.eta)
         check_count("Diffusion", "steps", self.steps)
         check_prune("Diffusion", self.prune)
@@ -40,10 +41,10 @@ class Diffusion(Smoothing):
     def filter(self, adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
         step = identity(adj.shape[0]) + self.eta * (random_walk(adj) if self.normalize else adj)
         if self.prune and self.steps == 2:
-            return product(step, step, self.prune)
+            return product(step, step, self.prune, self.most)
         bound = reach(adj, self.steps)
         if self.prune == 0 and self.steps > 1:
-            check_memory("Diffusion with prune=0", bound.sum(), "prune > 0, e.g. prune=0.005")
+            check_memory("Diffusion with prune=0", held(bound, self.most), "prune > 0, e.g. prune=0.005")
 
         def work(rows: slice) -> scipy.sparse.csr_array:
             block = step[rows]
@@ -51,4 +52,4 @@ class Diffusion(Smoothing):
                 block = times(block, step)
             return pruned(block, self.prune)
 
-        return by_rows(work, bound)
+        return by_rows(work, bound, self.most)

@@ -29,11 +29,12 @@ class HeatKernel(Smoothing):
     symmetric: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_positive("HeatKernel", "time", self.time)
         check_prune("HeatKernel", self.prune)
 
     def filter(self, adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-        return walk_series("HeatKernel", adj, self._series()[0], self.prune, self.symmetric)
+        return walk_series("HeatKernel", adj, self._series()[0], self.prune, self.symmetric, self.most)
 
     def error_bound(self) -> float:
         """No entry off the diagonal is further than this below the exact kernel's, and none above it, but for

@@ -25,6 +25,11 @@ def reach(adj: scipy.sparse.csr_array, hops: int) -> np.ndarray:
     return np.asarray(nodes)
 
 
+def held(bound: np.ndarray, top: int | None) -> float:
+    """How many entries rows of up to ``bound`` (N,) have together where each keeps its ``top``."""
+    return float(bound.sum() if top is None else np.minimum(bound, top).sum())
+
+
 def check_memory(owner: str, entries: float, advice: str) -> None:
     """Raise where up to ``entries`` unpruned entries may not fit into the memory that is free."""
     need, free = entries * _BYTES, free_memory()

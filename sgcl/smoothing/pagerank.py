@@ -32,12 +32,13 @@ class PageRank(Smoothing):
     symmetric: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.alpha < 1.0:
             raise InputError(f"PageRank: alpha is {self.alpha}, expected a restart probability in (0, 1)")
         check_prune("PageRank", self.prune)
 
     def filter(self, adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-        return walk_series("PageRank", adj, self._series()[0], self.prune, self.symmetric)
+        return walk_series("PageRank", adj, self._series()[0], self.prune, self.symmetric, self.most)
 
     def error_bound(self) -> float:
         """No entry off the diagonal is further than this below the exact one, and none above it, but for rounding to

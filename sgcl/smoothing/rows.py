@@ -88,8 +88,10 @@ def times(block: Any, matrix: scipy.sparse.csr_array) -> Any:
     return block @ matrix
 
 
-def by_rows(work: Callable[[slice], scipy.sparse.csr_array], cost: np.ndarray) -> scipy.sparse.csr_array:
-    """``work`` on one block of rows after the other, as one matrix. ``cost`` (N,) sizes the blocks.
+def by_rows(work: Callable[[slice], scipy.sparse.csr_array], cost: np.ndarray, top: int | None = None
+            ) -> scipy.sparse.csr_array:
+    """``work`` on one block of rows after the other, as one matrix; of each row the ``top`` entries, if given. ``cost``
+    (N,) sizes the blocks.
 
     Products are made outside the interpreter's lock, so blocks run on as many threads as torch may use.
     """
@@ -99,13 +101,26 @@ def by_rows(work: Callable[[slice], scipy.sparse.csr_array], cost: np.ndarray) -
     cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(cost)]
     parts = [slice(start, stop) for start, stop in pairwise(cuts)]
     if len(parts) == 1:
-        return work(parts[0])
+        return largest(work(parts[0]), top)
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        return scipy.sparse.csr_array(scipy.sparse.vstack(list(pool.map(work, parts)), format="csr"))
+        found = list(pool.map(lambda rows: largest(work(rows), top), parts))
+    return scipy.sparse.csr_array(scipy.sparse.vstack(found, format="csr"))
 
 
-def product(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, prune: float | None = None
-            ) -> scipy.sparse.csr_array:
+def largest(matrix: scipy.sparse.csr_array, top: int | None) -> scipy.sparse.csr_array:
+    """The ``top`` largest entries of each row, of equal ones those of the first columns; all for ``None``."""
+    length = np.diff(matrix.indptr)
+    if top is None or length.max(initial=0) <= top:
+        return matrix
+    matrix.sort_indices()
+    order = np.lexsort((-matrix.data, row_of(matrix)))                     # stable: equal ones stay in their order
+    stays = np.zeros(matrix.nnz, dtype=bool)
+    stays[order] = np.arange(matrix.nnz) - np.repeat(matrix.indptr[:-1], length) < top
+    return kept(matrix, stays)
+
+
+def product(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, prune: float | None = None,
+            top: int | None = None) -> scipy.sparse.csr_array:
     """left @ right, columns in any order; with ``prune`` its positive entries >= prune alone, columns ascending, and
     the whole product is never held."""
     threshold = -np.inf if prune is None else prune * (1 - _SLACK)
@@ -119,7 +134,7 @@ def product(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, prune: 
             block.sort_indices()
         return block
 
-    return by_rows(work, cost)
+    return by_rows(work, cost, top)
 
 
 def filter_step(neighbours: scipy.sparse.csr_array, v: scipy.sparse.csr_array, u: scipy.sparse.csr_array,

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from sgcl.errors import InputError
 from sgcl.smoothing.base import Smoothing, check_count, check_prune
-from sgcl.smoothing.memory import check_memory, reach
+from sgcl.smoothing.memory import check_memory, held, reach
 from sgcl.smoothing.rows import by_rows, degree_power, filter_step, identity, product, pruned, scaled, times
 
 
@@ -41,6 +41,7 @@ class Taubin(Smoothing):
     prune: float = 0.02
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not -math.inf < self.mu < -self.tau < 0:
             raise InputError(f"Taubin: mu is {self.mu} and tau is {self.tau}, expected mu < -tau < 0; "
                              "take tau > 0 and mu below its negative, e.g. mu=-0.4, tau=0.3")
@@ -56,7 +57,7 @@ class Taubin(Smoothing):
                        ) -> scipy.sparse.csr_array:
         """Row block by row block: the filters commute, so rows of the identity may be multiplied from the right."""
         bound = reach(adj, 2 * self.steps)
-        check_memory("Taubin with prune=0", bound.sum(), "prune > 0, e.g. prune=0.02")
+        check_memory("Taubin with prune=0", held(bound, self.most), "prune > 0, e.g. prune=0.02")
         eye = identity(adj.shape[0])
         laplacian = eye - neighbours  # a node without edges keeps to itself, where only the diagonal is concerned
         shrink, swell = eye + self.mu * laplacian, eye + self.tau * laplacian
@@ -67,7 +68,7 @@ class Taubin(Smoothing):
                 block = times(times(block, shrink), swell)
             return pruned(block, 0.0)
 
-        return by_rows(work, bound)
+        return by_rows(work, bound, self.most)
 
     def _pruned(self, neighbours: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
         """After every step V >= 0, and c2 < 0: an entry can only stay where c0 V + c1 Â V >= prune already, and Â² V

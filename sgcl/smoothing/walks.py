@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from sgcl.smoothing.memory import check_memory, reach
+from sgcl.smoothing.memory import check_memory, held, reach
 from sgcl.smoothing.rows import (
     by_rows,
     degree_power,
@@ -20,8 +20,8 @@ from sgcl.smoothing.rows import (
 _TAIL = 1e-8  # what even an unpruned series may leave out at its end
 
 
-def walk_series(owner: str, adj: scipy.sparse.csr_array, coefficients: np.ndarray, prune: float, symmetric: bool
-                ) -> scipy.sparse.csr_array:
+def walk_series(owner: str, adj: scipy.sparse.csr_array, coefficients: np.ndarray, prune: float, symmetric: bool,
+                top: int | None = None) -> scipy.sparse.csr_array:
     """P = sum_k c_k T^k with T = D^-1 A, never more than it by rounding, and less by at most :func:`series_error`.
 
     The powers are R_0 = I, R_(k+1) = T R_k without its entries below ``prune``, and those of their sum below
@@ -34,14 +34,15 @@ def walk_series(owner: str, adj: scipy.sparse.csr_array, coefficients: np.ndarra
         symmetric: scale to D^1/2 P D^-1/2, the same series in D^-1/2 A D^-1/2. Of the two entries (i, j) and (j, i),
             which pruning sets apart, both get the larger: the one whose error the scaling shrinks is among them, so
             the bound holds here as well.
+        top: where nothing is pruned, how many entries of a row are kept, the largest.
     """
     walk = random_walk(adj)
     if prune:
         positives = pruned(_pruned_sum(walk, coefficients, prune), prune)
     else:
         bound = reach(adj, len(coefficients) - 1)
-        check_memory(f"{owner} with prune=0", bound.sum(), "prune > 0, e.g. prune=0.005")
-        positives = by_rows(lambda rows: _sum_of_rows(walk, coefficients, rows), bound)
+        check_memory(f"{owner} with prune=0", held(bound, top), "prune > 0, e.g. prune=0.005")
+        positives = by_rows(lambda rows: _sum_of_rows(walk, coefficients, rows), bound, top)
     if not symmetric:
         return positives
     positives = scaled(positives, degree_power(adj, 0.5), degree_power(adj, -0.5))

@@ -227,5 +227,40 @@ def test_a_smoothing_of_another_package_joins_by_entry_point(monkeypatch):
     monkeypatch.setattr("sgcl.registry.entry_points", lambda group: [point] if group == "sgcl.smoothings" else [])
     registry = Registry("smoothing", {"identity": Identity}, SMOOTHINGS.group)
     smoothing = registry.build({"name": "halves", "share": 0.25})
-    assert registry.describe(smoothing) == {"name": "halves", "share": 0.25}
+    assert registry.describe(smoothing) == {"name": "halves", "share": 0.25, "top": None}
     assert smoothing(adjacency([(0, 1)], 3)).to_dense().tolist() == [[1, 0.25, 0], [0.25, 1, 0], [0, 0, 1]]
+
+
+@every_smoothing
+@few
+@given(data=random_data(weighted=True), top=st.integers(1, 4))
+def test_of_each_row_the_largest_entries_stay(smoothing, data, top):
+    adj = Graph.from_data(data).adj
+    whole = numpy(smoothing(adj))
+    found = numpy(dataclasses.replace(smoothing, top=top)(adj))
+    for i, (row, short) in enumerate(zip(whole, found, strict=True)):
+        others = np.delete(row, i)
+        assert short[i] == 1
+        stays = np.delete(short, i)
+        assert (stays > 0).sum() == min(top, (others > 0).sum())
+        assert np.isin(stays[stays > 0], others).all()
+        if 0 < (stays > 0).sum() < (others > 0).sum():  # nothing that went is larger than what stayed
+            assert stays[stays > 0].min() >= others[stays == 0].max() - 1e-6
+
+
+def test_of_equal_entries_those_of_the_first_nodes_stay():
+    star = adjacency([(0, 1), (0, 2), (0, 3), (0, 4)], 5)
+    assert numpy(Bilateral(top=2)(star))[0].tolist() == [1, 0.25, 0.25, 0, 0]
+
+
+def test_a_bound_on_the_rows_is_a_whole_number():
+    with pytest.raises(InputError, match="Taubin: top is 0, expected a whole number >= 1"):
+        Taubin(top=0)
+
+
+def test_what_does_not_fit_whole_may_fit_with_a_bound_on_the_rows(monkeypatch):
+    star = adjacency([(0, node) for node in range(1, 50)], 50)
+    monkeypatch.setattr(sgcl.smoothing.memory, "free_memory", lambda: 48 * 50 * 10.0)
+    with pytest.raises(InputError, match="unpruned, this graph may fill 2.5e"):
+        Bilateral(hops=2, sigma_spatial=1.0)(star)
+    assert Bilateral(hops=2, sigma_spatial=1.0, top=5)(star).nnz == 50 * 6
