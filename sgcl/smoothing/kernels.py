@@ -21,7 +21,7 @@ def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
 @_compiled
 def product(  # type: ignore[no-untyped-def]
         out_idx, out_val, ptr, idx, val, right_ptr, right_idx, right_val, num_cols, threshold):
-    """The entries of left @ right that are positive and >= ``threshold``, or all for -inf, columns in any order.
+    """The entries of left @ right that are positive and >= ``threshold``, columns in any order.
 
     Columns and values go to the first two arrays, which must be long enough; row starts are returned. Rows are added up
     in an array of the right matrix's width. All indices here are unsigned, which spares a test for negative ones, and
@@ -43,7 +43,7 @@ def product(  # type: ignore[no-untyped-def]
                 total[j] += factor * right_val[f]
         for n in range(count):
             j = found[n]
-            if total[j] >= threshold and (total[j] > 0 or threshold == -np.inf):
+            if total[j] >= threshold and total[j] > 0:
                 out_idx[done], out_val[done] = j, total[j]
                 done += 1
             total[j], seen[j] = 0.0, 0
@@ -53,56 +53,47 @@ def product(  # type: ignore[no-untyped-def]
 
 @_compiled
 def filter_step(  # type: ignore[no-untyped-def]
-        out_idx, out_val, first, stop, a_ptr, a_idx, a_val, v_ptr, v_idx, v_val, u_ptr, u_idx, u_val,
-        ut_ptr, ut_idx, ut_val, c0, c1, c2, threshold):
-    """Rows ``first`` to ``stop`` of c0 V + c1 U + c2 A U where they are >= ``threshold``, columns in any order, and
-    ones on the diagonal; c2 < 0, and nothing negative in V, U and A.
+        out_idx, out_val, first, stop, ptr, idx, val, a_ptr, a_idx, a_val, c0, c1, c2, threshold):
+    """Rows ``first`` to ``stop`` of c0 V + c1 V A + c2 V A² where they are >= ``threshold``, columns in any order, and
+    ones on the diagonal, for symmetric A, c2 < 0, and nothing negative in V and A.
 
-    An entry can only be >= ``threshold`` where c0 V + c1 U is, so A U is worked out there alone, as inner products of
-    a row of A and a column of U: by going through the column, or by searching it for the few entries of the row.
+    An entry can only be >= ``threshold`` where c0 V + c1 V A is, so V A² is worked out there alone: as the row of V A
+    is spread out in an array, by going through a row of A.
     """
     num_nodes = len(a_ptr) - 1
-    total, seen, own = np.zeros(num_nodes), np.zeros(num_nodes, np.uint8), np.zeros(num_nodes)
-    found = np.empty(num_nodes, u_idx.dtype)
-    ends = np.zeros(stop - first + 1, u_idx.dtype)
+    once, own, seen = np.zeros(num_nodes), np.zeros(num_nodes), np.zeros(num_nodes, np.uint8)
+    ends = np.zeros(stop - first + 1, idx.dtype)
+    found = np.empty(num_nodes + 1, idx.dtype)
     done = 0
     for row in range(first, stop):
         count = 0
-        for e in range(u_ptr[row], u_ptr[row + 1]):
-            j = u_idx[e]
-            seen[j], total[j], found[count] = 1, c1 * u_val[e], j
-            count += 1
-        for e in range(v_ptr[row], v_ptr[row + 1]):
-            j = v_idx[e]
-            if not seen[j]:
-                seen[j], total[j], found[count] = 1, 0.0, j
-                count += 1
-            total[j] += c0 * v_val[e]
-        start, end = a_ptr[row], a_ptr[row + 1]
-        for e in range(start, end):
-            own[a_idx[e]] = a_val[e]
+        for e in range(ptr[row], ptr[row + 1]):
+            factor, k = val[e], idx[e]
+            own[k] = c0 * factor
+            found[count] = k
+            count += 1 - seen[k]
+            seen[k] = 1
+            for f in range(a_ptr[k], a_ptr[k + 1]):
+                j = a_idx[f]
+                found[count] = j
+                count += 1 - seen[j]
+                seen[j] = 1
+                once[j] += factor * a_val[f]
         out_idx[done], out_val[done] = row, 1.0
         done += 1
         for n in range(count):
             j = found[n]
-            seen[j] = 0
-            if j == row or total[j] < threshold:
-                continue
-            low, high = ut_ptr[j], ut_ptr[j + 1]
-            inner = 0.0
-            if high - low <= 8 * (end - start):
-                for e in range(low, high):
-                    inner += own[ut_idx[e]] * ut_val[e]
-            else:
-                for e in range(start, end):
-                    at = low + np.searchsorted(ut_idx[low:high], a_idx[e])
-                    if at < high and ut_idx[at] == a_idx[e]:
-                        inner += a_val[e] * ut_val[at]
-            value = total[j] + c2 * inner
-            if value >= threshold and value > 0:
-                out_idx[done], out_val[done] = j, value
-                done += 1
-        for e in range(start, end):
-            own[a_idx[e]] = 0.0
+            value = own[j] + c1 * once[j]
+            if value >= threshold and j != row:
+                twice = 0.0
+                for f in range(a_ptr[j], a_ptr[j + 1]):
+                    twice += a_val[f] * once[a_idx[f]]
+                value += c2 * twice
+                if value >= threshold and value > 0:
+                    out_idx[done], out_val[done] = j, value
+                    done += 1
+        for n in range(count):
+            j = found[n]
+            once[j], own[j], seen[j] = 0.0, 0.0, 0
         ends[row - first + 1] = done
     return ends

@@ -119,36 +119,32 @@ def largest(matrix: scipy.sparse.csr_array, top: int | None) -> scipy.sparse.csr
     return kept(matrix, stays)
 
 
-def product(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, prune: float | None = None,
-            top: int | None = None) -> scipy.sparse.csr_array:
-    """left @ right, columns in any order; with ``prune`` its positive entries >= prune alone, columns ascending, and
-    the whole product is never held."""
-    threshold = -np.inf if prune is None else prune * (1 - _SLACK)
+def product(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, prune: float, top: int | None = None
+            ) -> scipy.sparse.csr_array:
+    """The positive entries >= prune of left @ right, columns ascending, never holding the whole product."""
     cost = multiplications(left, right)
 
     def work(rows: slice) -> scipy.sparse.csr_array:
         ptr, idx, val = _arrays(left)
         block = _filled(_kernels().product, cost[rows].sum(), right, ptr[rows.start:rows.stop + 1], idx, val,
-                        *_arrays(right), right.shape[1], threshold)
-        if prune is not None:
-            block.sort_indices()
+                        *_arrays(right), right.shape[1], prune * (1 - _SLACK))
+        block.sort_indices()
         return block
 
     return by_rows(work, cost, top)
 
 
-def filter_step(neighbours: scipy.sparse.csr_array, v: scipy.sparse.csr_array, u: scipy.sparse.csr_array,
-                weights: tuple[float, float, float], prune: float) -> scipy.sparse.csr_array:
-    """The entries >= prune of c0 V + c1 U + c2 A U, for c2 < 0, symmetric A and U = A V >= 0; ones on the diagonal."""
-    u_t = u if u is neighbours else u.T.tocsr()
-    arrays = [array for matrix in (neighbours, v, u, u_t) for array in _arrays(matrix)]
-    most = np.diff(u.indptr) + np.diff(v.indptr) + 1
+def filter_step(v: scipy.sparse.csr_array, adj: scipy.sparse.csr_array, weights: tuple[float, float, float],
+                prune: float) -> scipy.sparse.csr_array:
+    """The entries >= prune of c0 V + c1 V A + c2 V A², for c2 < 0, symmetric A and V >= 0, and ones on the diagonal;
+    columns in any order."""
+    cost = multiplications(v, adj) + np.diff(v.indptr) + 1
 
     def work(rows: slice) -> scipy.sparse.csr_array:
-        return _filled(_kernels().filter_step, most[rows].sum(), u, rows.start, rows.stop, *arrays, *weights,
-                       prune * (1 - _SLACK))
+        return _filled(_kernels().filter_step, cost[rows].sum(), v, rows.start, rows.stop, *_arrays(v), *_arrays(adj),
+                       *weights, prune * (1 - _SLACK))
 
-    return by_rows(work, most)
+    return by_rows(work, cost)
 
 
 def multiplications(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> np.ndarray:

@@ -10,7 +10,7 @@ import scipy.sparse
 from sgcl.errors import InputError
 from sgcl.smoothing.base import Smoothing, check_count, check_prune
 from sgcl.smoothing.memory import check_memory, held, reach
-from sgcl.smoothing.rows import by_rows, degree_power, filter_step, identity, product, pruned, scaled, times
+from sgcl.smoothing.rows import by_rows, degree_power, filter_step, identity, pruned, scaled, times
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class Taubin(Smoothing):
 
     def _pruned(self, neighbours: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
         """After every step V >= 0, and c2 < 0: an entry can only stay where c0 V + c1 Â V >= prune already, and Â² V
-        is worked out there alone. Nothing is approximated."""
+        is worked out there alone. Nothing is approximated. As Â is symmetric, the steps can be taken on the transpose,
+        whose rows do not need each other."""
         weights = ((1 + self.tau) * (1 + self.mu), -(self.mu + self.tau + 2 * self.mu * self.tau), self.mu * self.tau)
-        v = identity(neighbours.shape[0])
-        for step in range(self.steps):
-            u = product(neighbours, v) if step else neighbours             # Â V
-            v = filter_step(neighbours, v, u, weights, self.prune)
-        return v
+        transposed = identity(neighbours.shape[0])
+        for _ in range(self.steps):
+            transposed = filter_step(transposed, neighbours, weights, self.prune)
+        return transposed.T.tocsr()

@@ -17,23 +17,22 @@ def random_matrix(rng: np.random.Generator, n: int, m: int) -> scipy.sparse.csr_
     return scipy.sparse.csr_array(dense)
 
 
-@given(seed=seeds, prune=st.sampled_from([None, 0.0, 0.5]), block=st.sampled_from([1, 5, 1 << 20]))
+@given(seed=seeds, prune=st.sampled_from([0.0, 0.5]), block=st.sampled_from([1, 5, 1 << 20]))
 def test_a_product_is_that_of_the_dense_matrices_without_small_entries(seed, prune, block):
     rng = np.random.default_rng(seed)
     left, right = random_matrix(rng, 12, 10), random_matrix(rng, 10, 7)
     with rows.blocks_of(block):
         product = rows.product(left, right, prune)
     dense = left.toarray() @ right.toarray()
-    np.testing.assert_allclose(product.toarray(), np.where(dense >= (prune or 0), dense, 0), atol=1e-12)
-    assert product.nnz == (dense >= max(prune or 0, 1e-300)).sum()
-    assert prune is None or product.has_sorted_indices
+    np.testing.assert_allclose(product.toarray(), np.where(dense >= prune, dense, 0), atol=1e-12)
+    assert product.nnz == (dense >= max(prune, 1e-300)).sum()
+    assert product.has_sorted_indices
     assert (rows.multiplications(left, right) >= np.diff(product.indptr)).all()
 
 
-def test_negative_entries_stay_unless_something_is_pruned():
+def test_negative_entries_go():
     left = scipy.sparse.csr_array(np.array([[1.0, 2], [0, 1]]))
     right = scipy.sparse.csr_array(np.array([[1.0, -2], [-1, 3]]))
-    assert rows.product(left, right).toarray().tolist() == [[-1, 4], [-1, 3]]
     assert rows.product(left, right, 0.0).toarray().tolist() == [[0, 4], [0, 3]]
 
 
@@ -42,14 +41,11 @@ def test_negative_entries_stay_unless_something_is_pruned():
 def test_a_step_of_a_filter_is_its_formula(seed, n, prune, block, hub):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < rng.random()), 1)
-    upper[0, 1:] = 0.1 * hub                                               # long columns are searched, not gone through
+    upper[0, 1:] = 0.1 * hub
     a, v = upper + upper.T, random_matrix(rng, n, n).toarray() + np.eye(n)
-    u = a @ v
     with rows.blocks_of(block):
-        sparse = scipy.sparse.csr_array(a)
-        found = rows.filter_step(sparse, scipy.sparse.csr_array(v), rows.product(sparse, scipy.sparse.csr_array(v)),
-                                 (0.8, 0.3, -0.1), prune)
-    expected = 0.8 * v + 0.3 * u - 0.1 * a @ u
+        found = rows.filter_step(scipy.sparse.csr_array(v), scipy.sparse.csr_array(a), (0.8, 0.3, -0.1), prune)
+    expected = 0.8 * v + 0.3 * v @ a - 0.1 * v @ a @ a
     expected[(expected < prune) | (expected <= 1e-15)] = 0                 # a sum that is 0 may be a rounding error
     np.fill_diagonal(expected, 1)
     np.testing.assert_allclose(np.where(found.toarray() <= 1e-15, 0, found.toarray()), expected, atol=1e-12)

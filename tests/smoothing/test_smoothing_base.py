@@ -261,6 +261,6 @@ def test_a_bound_on_the_rows_is_a_whole_number():
 def test_what_does_not_fit_whole_may_fit_with_a_bound_on_the_rows(monkeypatch):
     star = adjacency([(0, node) for node in range(1, 50)], 50)
     monkeypatch.setattr(sgcl.smoothing.memory, "free_memory", lambda: 48 * 50 * 10.0)
-    with pytest.raises(InputError, match="unpruned, this graph may fill 2.5e"):
+    with pytest.raises(InputError, match=r"unpruned, this graph may fill 2\.5e"):
         Bilateral(hops=2, sigma_spatial=1.0)(star)
     assert Bilateral(hops=2, sigma_spatial=1.0, top=5)(star).nnz == 50 * 6
