@@ -114,19 +114,20 @@ class _SmoothedLoss(torch.autograd.Function):
             grad2 = torch.empty_like(second.h)
             for block in _blocks(second.h):
                 _gradient(second, first, second.rows(block), slopes.rows(block), spread, block, out=grad2[block])
-                grad2[block] *= scale
-        return None if grad1 is None else grad1 * scale, grad2, None, None, None
+        if scale != 1:
+            grad1, grad2 = (None if grad is None else grad * scale for grad in (grad1, grad2))
+        return grad1, grad2, None, None, None
 
 
 def _side(h: Tensor, unit: bool) -> _Side:
     """Norms, Gram matrix and column sums. A row of zeros stays one, and gets no gradient (the quotient would make it
     infinite). Sums are kept in a wide type: float32 over millions of rows would lose digits."""
-    inverse = None
-    if unit:
-        norm = torch.linalg.vector_norm(h, dim=1, keepdim=True)            # (N, 1)
-        inverse = torch.where(norm > _TINY, 1 / norm, 0.0)
+    inverse = h.new_empty(len(h), 1) if unit else None
     side = _Side(h, inverse, h.new_zeros(h.size(1), h.size(1), dtype=_wide(h)), h.new_zeros(h.size(1), dtype=_wide(h)))
-    for block in _blocks(h, 8):
+    for block in _blocks(h):
+        if inverse is not None:
+            norm = torch.linalg.vector_norm(h[block], dim=1, keepdim=True)  # (n, 1)
+            inverse[block] = torch.where(norm > _TINY, 1 / norm, 0.0)
         u = side.rows(block)
         side.total.add_(u.sum(0))
         for start in range(0, h.size(1), _COLUMNS):  # UᵀU is symmetric: what lies below its diagonal is copied
@@ -177,8 +178,8 @@ def _gradient(own: _Side, other: _Side, u: Tensor, slopes: CSR, spread: tuple[Te
         out.addcmul_(u, torch.linalg.vecdot(out, u)[:, None], value=-1).mul_(own.inverse[block])
 
 
-def _blocks(h: Tensor, times: int = 1) -> list[slice]:
-    step = _ROWS * (times if h.device.type == "cpu" else 64)
+def _blocks(h: Tensor) -> list[slice]:
+    step = _ROWS * (1 if h.device.type == "cpu" else 64)
     return [slice(start, min(start + step, len(h))) for start in range(0, len(h), step)]
 
 
