@@ -20,7 +20,7 @@ check: .venv/.ready-dev
 	$(BIN)/mypy
 
 bench: .venv/.ready-dev
-	for script in $$(grep -l 'options(__doc__)' benchmarks/*.py); do $(BIN)/python $$script --check || exit 1; done
+	for script in $$(grep -l 'return finish(' benchmarks/*.py); do $(BIN)/python $$script --check || exit 1; done
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

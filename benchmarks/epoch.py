@@ -2,16 +2,19 @@
 
     python benchmarks/epoch.py [SECTION ...] [--quick] [--json] [--check] [--threads N]
 
-Sections: floor, dense, losses, peers, first-layer, arxiv, products, growth; all unless given. Two layers of width 512,
-edges dropped and features masked at 0.5, float32. What is compared runs in one process, in turns, and the best of its
-turns counts; memory is the peak resident size of a step less that just before it, measured in a process of its own.
+Sections: floor, dense, losses, peers, first-layer, arxiv, products, growth, hubs; all unless given. Two layers of
+width 512, edges dropped and features masked at 0.5, float32. What is compared runs in one process, in turns, and the
+best of its turns counts; memory is the peak resident size of a step less that just before it, measured in a process of
+its own.
 
 - the floor: the same views and encoder, forward and backward, with the sum of squares as loss;
 - dense: P and C as (N, N) matrices, the filters by dense products, all vectorised;
 - GRACE (streamed), Barlow Twins and DGI: these losses on the same encoder and views;
-- the peers' DGI: PyTorch Geometric's GCNConv on an edge_index, dense features.
+- the peers' DGI: PyTorch Geometric's GCNConv on an edge_index, dense features, memory managed as it comes; all else
+  keeps freed memory for the next step, as ``sgcl train`` does.
 
-Cora, PubMed, Photo and CS are read from SGCL_DATA; sections whose graph is not there say so and are left out.
+Cora, PubMed, Photo and CS are read from SGCL_DATA; sections whose graph is not there say so and are left out. What is
+not --quick is added to results/epoch.jsonl, of which benchmarks/render.py makes docs/performance.md.
 """
 
 import argparse
@@ -20,6 +23,8 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -27,15 +32,17 @@ from measure import Bar, finish, in_child, peak_increase, table
 from torch import nn
 from torch_geometric.nn import GCNConv
 
-from sgcl import datasets
+from sgcl import datasets, ram, runs
 from sgcl.encoders import Encoder
 from sgcl.graph import Graph, prepare
 from sgcl.losses import barlow_twins_loss, info_nce, infomax_loss, smoothed_contrastive_loss
 from sgcl.samplers import RandomWalk
 from sgcl.smoothing import SMOOTHINGS
 from sgcl.sparse import SparseFeatures
+from sgcl.trainer import peak_memory
 from sgcl.views import Compose, DropEdges, MaskFeatures
 
+RESULTS = Path(__file__).parent.parent / "results" / "epoch.jsonl"
 WIDTH = 512
 VIEW = Compose((DropEdges(0.5), MaskFeatures(0.5)))
 SMOOTHED = ("taubin", "bilateral", "diffusion")
@@ -185,18 +192,29 @@ def cell(name: str, forms: list[str], turns: int, threads: int, batch: int | Non
     torch.set_num_threads(threads)
     graph = load(name)
     steps = Steps(graph, width, None if batch is None else RandomWalk(batch_size=batch, batches=1))
-    peer = PeerDGI(graph) if "peer dgi" in forms else None
-    return in_turns({form: (lambda form=form: (peer if form == "peer dgi" else steps)(form)) for form in forms}, turns)
+    with ram.kept():  # as in a training
+        best = in_turns({form: partial(steps, form) for form in forms if form != "peer dgi"}, turns)
+    if "peer dgi" in forms:
+        best |= in_turns({"peer dgi": partial(PeerDGI(graph), "peer dgi")}, turns)
+    return best
 
 
-def memory(name: str, form: str, threads: int, batch: int | None = None, width: int = WIDTH) -> int:
-    """In a child: bytes that a step needs beyond what was there before it."""
+def memory(name: str, form: str, threads: int, batch: int | None = None, width: int = WIDTH) -> dict[str, float]:
+    """In a child: bytes that a step needs beyond what was there before it, and the seconds of that one step."""
     torch.set_num_threads(threads)
     graph = load(name)
     if graph.num_nodes > 100:
         Steps(Graph.from_data(datasets.load("grid")), 8)(form)  # what is loaded at first use is not the step's
-    steps = Steps(graph, width, None if batch is None else RandomWalk(batch_size=batch, batches=1))
-    return peak_increase(lambda: steps(form))
+    steps, parts = Steps(graph, width, None if batch is None else RandomWalk(batch_size=batch, batches=1)), {}
+    with ram.kept():  # as in a training
+        size = peak_increase(lambda: parts.update(steps(form)))
+    return {"memory": size, "seconds": total(parts)}
+
+
+def resident(name: str, batch: int, threads: int) -> int:
+    """In a child: the most bytes that a process held which made the graph and trained on a few batches of it."""
+    cell(name, ["taubin"], 2, threads, batch)
+    return peak_memory()
 
 
 def first_layer(name: str, turns: int, threads: int) -> dict[str, dict[str, float]]:
@@ -217,6 +235,28 @@ def first_layer(name: str, turns: int, threads: int) -> dict[str, dict[str, floa
     return in_turns({"sparse": lambda: run(graph.x), "dense": lambda: run(dense)}, turns)
 
 
+def hub(name: str, settings: dict, nodes: int, threads: int) -> dict[str, float]:
+    """In a child: smoothing and loss where one node has a tenth of all as neighbours."""
+    torch.set_num_threads(threads)
+    data = datasets.sbm(nodes, edges=5 * nodes, features=8)
+    star = torch.stack([torch.zeros(nodes // 10, dtype=torch.long), torch.arange(1, nodes // 10 + 1) * 9])
+    data.edge_index = torch.cat([data.edge_index, star, star.flip(0)], dim=1)
+    adj, smoothing = Graph.from_data(data).adj, SMOOTHINGS[name](**settings)
+    generator = torch.Generator().manual_seed(0)
+    h1, h2 = (torch.randn(nodes, 128, generator=generator) for _ in range(2))
+    smoothing(adj.submatrix(torch.arange(100)))  # what is loaded at first use is not the step's
+    found = {}
+
+    def step() -> None:
+        start = time.perf_counter()
+        positives = smoothing(adj)
+        loss = smoothed_contrastive_loss(h1, h2, positives, positives)
+        found.update(seconds=time.perf_counter() - start, loss=float(loss), positives=positives.nnz,
+                     weight=float(positives.value.sum()), longest=int(positives.ptr.diff().max()))
+
+    return {"memory": peak_increase(step), **found}
+
+
 def total(parts: dict[str, float]) -> float:
     return sum(parts.values())
 
@@ -235,11 +275,12 @@ class Report:
                               *(f"{1e3 * parts[part]:.1f}" if part in parts else "" for part in PARTS)])
         return {form: total(parts) for form, parts in best.items()}
 
-    def memory(self, section: str, graph: str, form: str, *more) -> int:
-        size = in_child(__file__, "memory", graph, form, self.threads, *more)
-        self.cells.append({"section": section, "graph": graph, "form": form, "memory": size})
-        self.rows.append([section, graph, form, f"{size / 2**20:.0f} MB", *[""] * len(PARTS)])
-        return size
+    def memory(self, section: str, graph: str, form: str, batch: int | None = None, width: int = WIDTH) -> dict:
+        found = in_child(__file__, "memory", graph, form, self.threads, batch, width)
+        self.cells.append({"section": section, "graph": graph, "form": form, "batch": batch, "memory": found["memory"],
+                           "first_step": found["seconds"]})
+        self.rows.append([section, graph, form, f"{found['memory'] / 2**20:.0f} MB", *[""] * len(PARTS)])
+        return found
 
     def bar(self, *bar) -> None:
         self.bars.append(Bar(*bar))
@@ -247,7 +288,7 @@ class Report:
 
 def floor(report: Report, quick: bool) -> None:
     for graph in _here(report, REAL[:1] if quick else REAL):
-        took = report.run("floor", graph, ["floor", *SMOOTHED], 3 if quick else 5)
+        took = report.run("floor", graph, ["floor", *SMOOTHED], 3 if quick else 21 if graph == "cora" else 5)
         for form in SMOOTHED:
             report.bar(f"{form} epoch / floor, {graph}", took[form] / took["floor"], "<=", 1.7)
 
@@ -260,17 +301,19 @@ def dense(report: Report, quick: bool) -> None:
         if graph not in _here(report, (graph,)):
             continue
         for form, bound in times.items():
-            took = report.run("dense", graph, [form, f"dense {form}"], 3 if batch < 5000 else 1, batch=batch)
+            ours, theirs = (report.memory("dense", graph, name, batch) for name in (form, f"dense {form}"))
+            took = {form: ours["seconds"], f"dense {form}": theirs["seconds"]}  # once will do
+            if batch < 5000:
+                took = report.run("dense", graph, list(took), 3, batch=batch)
             report.bar(f"times faster than dense, {form}, {graph}, batches of {batch:,}", took[f"dense {form}"]
                        / took[form], ">=", bound)
-            sizes = [report.memory("dense", graph, name, batch) for name in (form, f"dense {form}")]
-            report.bar(f"share of the dense memory, {form}, {graph}, batches of {batch:,}", sizes[0] / sizes[1], "<=",
-                       share)
+            report.bar(f"share of the dense memory, {form}, {graph}, batches of {batch:,}", ours["memory"]
+                       / theirs["memory"], "<=", share)
 
 
 def losses(report: Report, quick: bool) -> None:
     for graph in _here(report, ("cora",)):
-        took = report.run("losses", graph, ["taubin", "grace", "barlow", "dgi"], 3 if quick else 7)
+        took = report.run("losses", graph, ["taubin", "grace", "barlow", "dgi"], 3 if quick else 11)
         for form, bound in (("grace", 0.25), ("barlow", 1.2), ("dgi", 1.8)):
             report.bar(f"taubin epoch / {form} epoch, {graph}", took["taubin"] / took[form], "<=", bound)
 
@@ -297,7 +340,7 @@ def arxiv(report: Report, quick: bool) -> None:
     graph = "sbm:169343:1166243:128"
     took = report.run("arxiv", graph, ["floor", "taubin"], 2)
     report.bar("taubin epoch / floor, arxiv's size", took["taubin"] / took["floor"], "<=", 1.7)
-    report.bar("peak memory, arxiv's size, GB", report.memory("arxiv", graph, "taubin") / 1e9, "<=", 8)
+    report.bar("peak memory, arxiv's size, GB", report.memory("arxiv", graph, "taubin")["memory"] / 1e9, "<=", 8)
 
 
 def products(report: Report, quick: bool) -> None:
@@ -306,6 +349,8 @@ def products(report: Report, quick: bool) -> None:
     small = report.run("products", "sbm:244902:6185914:100", ["taubin"], 5, batch=2400)["taubin"]
     large = report.run("products", "sbm:2449029:61859140:100", ["taubin"], 5, batch=2400)["taubin"]
     report.bar("time of a batch, products' size / a tenth of it", large / small, "<=", 1.5)
+    report.bar("resident size, products' size, GB", in_child(__file__, "resident", "sbm:2449029:61859140:100", 2400,
+                                                             report.threads) / 1e9, "<=", 16)
 
 
 def growth(report: Report, quick: bool) -> None:
@@ -314,14 +359,29 @@ def growth(report: Report, quick: bool) -> None:
     for nodes in sizes:
         graph = f"sbm:{nodes}:{nodes * 5}:64"
         seconds.append(report.run("growth", graph, ["taubin"], 2, batch=None, width=128)["taubin"])
-        sizes_in_memory.append(report.memory("growth", graph, "taubin", None, 128))
+        sizes_in_memory.append(report.memory("growth", graph, "taubin", None, 128)["memory"])
     for what, values in (("time", seconds), ("memory", sizes_in_memory)):
         slope = statistics.linear_regression([math.log(n) for n in sizes], [math.log(v) for v in values]).slope
         report.bar(f"growth exponent of {what}, full graph", slope, "<=", 1.1)
 
 
+def hubs(report: Report, quick: bool) -> None:
+    for name, settings in [("taubin", {}), ("bilateral", {}), ("bilateral", {"hops": 2, "sigma_spatial": 1.0}),
+                           ("diffusion", {})][:2 if quick else 4]:
+        whole = None
+        for top in (None, 32):
+            found = in_child(__file__, "hub", name, {**settings, "top": top}, 20_000, report.threads)
+            whole = whole or found
+            report.cells.append({
+                "section": "hubs", "form": name, "settings": {**settings, "top": top}, **found,
+                "loss_error": abs(found["loss"] / whole["loss"] - 1),
+                "left_out": 1 - found["weight"] / whole["weight"]})
+            report.rows.append(["hubs", f"top {top}", name, f"{1e3 * found['seconds']:.1f}",
+                                f"{found['memory'] / 2**20:.0f} MB", *[""] * (len(PARTS) - 1)])
+
+
 SECTIONS = {"floor": floor, "dense": dense, "losses": losses, "peers": peers, "first-layer": first_layers,
-            "arxiv": arxiv, "products": products, "growth": growth}
+            "arxiv": arxiv, "products": products, "growth": growth, "hubs": hubs}
 
 
 def _here(report: Report, names: tuple[str, ...]) -> list[str]:
@@ -345,8 +405,12 @@ def main() -> int:
     text = table(["section", "graph", "step", "ms", *PARTS], report.rows)
     if report.absent:
         text += f"\nnot on this machine, left out: {', '.join(sorted(set(report.absent)))}"
-    return finish(given, {"cells": report.cells, "absent": sorted(set(report.absent))},
-                  [] if given.quick else report.bars, text)
+    figures = {"cells": report.cells, "absent": sorted(set(report.absent))}
+    if not given.quick:
+        bars = [{**bar._asdict(), "holds": bar.holds} for bar in report.bars]
+        runs.append(RESULTS, {"sections": given.section or list(SECTIONS), **figures, "bars": bars,
+                              **runs.environment(), "threads": given.threads})
+    return finish(given, figures, [] if given.quick else report.bars, text)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Write docs/results.md from the lines in results/: no figure in it is typed.
+"""Write results.md, baselines.md and performance.md in docs/ from the lines in results/: no figure of ours is typed.
 
     python benchmarks/render.py [--check]
 
-With --check nothing is written; exit code 1 if the page is not what the lines say.
+With --check nothing is written; exit code 1 if a page is not what the lines say.
 """
 
 import json
@@ -10,12 +10,14 @@ import statistics
 import sys
 from pathlib import Path
 
+import baselines
+import performance
+
 from sgcl.runs import read_lines
 from sgcl.settings import defaults, encode, resolve
 from sgcl.smoothing import SMOOTHINGS
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "results.md"
 
 # Table 1 of the paper, per cent, mean and deviation.
 PAPER = {
@@ -118,10 +120,14 @@ the same method with the conventional target: what a smoothing adds is the diffe
 
 
 def main() -> int:
-    page = render()
+    docs = ROOT / "docs"
+    pages = {docs / "results.md": render(), docs / "baselines.md": baselines.render(),
+             docs / "performance.md": performance.render()}
     if "--check" in sys.argv:
-        return int(PAGE.read_text() != page)
-    PAGE.write_text(page)
+        return int(any(file.read_text() != page for file, page in pages.items()))
+    for file, page in pages.items():
+        file.write_text(page)
+    performance.draw(docs / "growth.png")
     return 0
 
 

@@ -114,9 +114,10 @@ def _train(words: list[str]) -> None:
     files = _own_files(given)
     _set_threads(getattr(given, "threads", None))
     chosen = _chosen(given, files, method)
-    data, dataset = _load(given, files), _dataset_name(given, files)
-    outcome = workflow.train_run(method, chosen, data, dataset=dataset, files=files, out=getattr(given, "out", None),
-                                 protocol=getattr(given, "protocol", None), **_running(given))
+    running = _running(given)
+    where = {"dataset": _dataset_name(given, files), "files": files, **_given(given, "out", "protocol")}
+    workflow.check_run(method, chosen, **where)
+    outcome = workflow.train_run(method, chosen, _load(given, files), **where, **running)
     _print_run(given, outcome)
 
 
@@ -148,7 +149,7 @@ def _resume(words: list[str]) -> None:
     if others:
         raise InputError(f"--resume goes on with the run's own settings: leave out {others[0]}")
     _set_threads(getattr(given, "threads", runs.read_config(Path(given.resume)).get("threads")))
-    _print_run(given, workflow.resume_run(given.resume, data_root=getattr(given, "data_root", None), **_running(given)))
+    _print_run(given, workflow.resume_run(given.resume, **_given(given, "data_root", "download"), **_running(given)))
 
 
 def _add_running(parser: Any) -> None:
@@ -208,6 +209,7 @@ def _evaluate(words: list[str]) -> None:
                         "or the probe of the protocol's paper")
     parser.add_argument("--labels", metavar="FILE", help="a table with an id and a label column, instead of the "
                         "graph's own labels; nodes may be left out")
+    _add_columns(parser)
     parser.add_argument("--floors", action=argparse.BooleanOptionalAction, default=True,
                         help="also score raw features and the untrained encoder")
     _add_common(parser)
@@ -218,7 +220,8 @@ def _evaluate(words: list[str]) -> None:
         raise InputError(f"--seeds is {given.seeds}, expected at least 1")
     rows = workflow.evaluate_runs(given.runs, tasks=given.task, protocol=given.protocol, seeds=given.seeds,
                                   probe=given.probe, labels=given.labels, floors=given.floors,
-                                  data_root=getattr(given, "data_root", None), quiet=getattr(given, "quiet", False))
+                                  columns=_given(given, "id_column", "label_column"),
+                                  **_given(given, "data_root", "download"), quiet=getattr(given, "quiet", False))
     if getattr(given, "json", False):
         print(json.dumps({"results": rows}))
     else:
@@ -261,6 +264,7 @@ def _sweep(words: list[str]) -> None:
     files = _own_files(given)
     space = sweep.read_space(given.grid, given.range, method)
     _set_threads(getattr(given, "threads", None))
+    memory_limit = embeddings.memory_bytes(getattr(given, "memory_limit", None))
 
     def settle(values: Mapping[str, str]) -> dict[str, Any]:
         merged = {**vars(given), **vars(options.given_by_name(values, method))}
@@ -271,7 +275,7 @@ def _sweep(words: list[str]) -> None:
         method, settle, space, data, dataset=dataset, files=files, select=given.select,
         trials=getattr(given, "trials", 20) if given.optuna else None, protocol=getattr(given, "protocol", None),
         out=getattr(given, "out", f"runs/sweep-{method}-{dataset}-{given.select}"),
-        memory_limit=embeddings.memory_bytes(getattr(given, "memory_limit", None)),
+        memory_limit=memory_limit,
         quiet=getattr(given, "quiet", False), verbose=getattr(given, "verbose", False))
     if getattr(given, "json", False):
         print(json.dumps(outcome))
@@ -315,6 +319,7 @@ def _show(words: list[str]) -> None:
 
 def _embed(words: list[str]) -> None:
     from sgcl import embeddings, workflow
+    from sgcl.estimator import Estimator
 
     parser = Parser(prog="sgcl embed", allow_abbrev=False, argument_default=argparse.SUPPRESS,
                      description="Embed the nodes of a graph with a trained run: nodes it has not seen, or a new graph "
@@ -327,9 +332,11 @@ def _embed(words: list[str]) -> None:
                         "2GB: it works in blocks then, with temporary files beside FILE")
     _add_common(parser)
     given = parser.parse_args(words)
+    files, device = _own_files(given), getattr(given, "device", None)
     memory = embeddings.memory_bytes(getattr(given, "memory", None))
-    outcome = workflow.embed(given.run, _load(given, _own_files(given)), given.out, getattr(given, "device", None),
-                             memory)
+    embeddings.check_file(Path(given.out))
+    Estimator.load(given.run, device=device)  # what is wrong with the run is told before the graph is read
+    outcome = workflow.embed(given.run, _load(given, files), given.out, device, memory)
     print(json.dumps(outcome) if getattr(given, "json", False) else
           f"{outcome['out']}: {outcome['nodes']} nodes, width {outcome['width']}")
 
@@ -344,14 +351,18 @@ def _datasets(words: list[str]) -> None:
     _add_graph(parser, named=False)
     _add_common(parser)
     given = parser.parse_args(words)
-    root = getattr(given, "data_root", None)
+    root, download = getattr(given, "data_root", None), getattr(given, "download", False)
+    if hasattr(given, "graph") and hasattr(given, "dataset"):
+        raise InputError("which graph? give either NAME or --graph EDGES")
+    if download and not hasattr(given, "dataset"):
+        raise InputError("--download is for one dataset: give its NAME")
     if hasattr(given, "graph"):
-        rows = [{"name": given.graph, **datasets.statistics(_load(given, _own_files(given)))}]
+        rows = [{"name": given.graph, **datasets.statistics(_load(given, _own_files(given, featured=False)))}]
     elif hasattr(given, "dataset"):
-        rows = [{**datasets.describe(given.dataset), "here": datasets.available(given.dataset, root)}]
+        rows = [{**datasets.describe(given.dataset), "here": download or datasets.available(given.dataset, root)}]
         if rows[0]["here"]:
             load = datasets.load_collection if rows[0]["task"] == "graph" else datasets.load
-            rows[0] |= {"measured": datasets.statistics(load(given.dataset, root))}
+            rows[0] |= {"measured": datasets.statistics(load(given.dataset, root, download=download))}
     else:
         rows = [{**datasets.describe(name), "here": datasets.available(name, root)} for name in datasets.DATASETS]
     if getattr(given, "json", False):
@@ -414,23 +425,42 @@ def _add_graph(parser: Any, *, named: bool = True) -> None:
                         ".npz array, or one of degree, walk, spectral, ones to make them from the graph, or learned")
     parser.add_argument("--labels", metavar="FILE", help="a table with an id and a label column, for `sgcl evaluate`")
     parser.add_argument("--ids", metavar="FILE", help="an .npy file with the ids of the rows of array features")
+    parser.add_argument("--source", metavar="COLUMN", help="the column of an edge's one end; source unless given")
+    parser.add_argument("--target", metavar="COLUMN", help="the column of the other end; target unless given")
     parser.add_argument("--edge-weight", metavar="COLUMN", help="the column of the edge weights; weight unless given")
+    parser.add_argument("--no-edge-weight", dest="edge_weight", action="store_false", help="all edges weigh the same")
+    _add_columns(parser)
 
 
-def _own_files(given: Any) -> dict[str, Any] | None:
+def _add_columns(parser: Any) -> None:
+    parser.add_argument("--id-column", metavar="COLUMN", default=argparse.SUPPRESS,
+                        help="the column of the ids in the features and labels; id unless given")
+    parser.add_argument("--label-column", metavar="COLUMN", default=argparse.SUPPRESS,
+                        help="the column of the labels; label unless given")
+
+
+def _own_files(given: Any, *, featured: bool = True) -> dict[str, Any] | None:
     """What ``read_graph`` is called with, paths in full; None for a named dataset."""
     from sgcl import datasets
+    from sgcl.readers import STRUCTURAL
 
     if hasattr(given, "graph") == hasattr(given, "dataset"):
         raise InputError("which graph? give either --dataset NAME (`sgcl datasets` lists them) or --graph EDGES")
     if hasattr(given, "dataset"):
         datasets.DATASETS[given.dataset]  # an unknown name is told before anything else
         return None
-    files = {"edges": given.graph, **{name: getattr(given, name) for name in ("features", "labels", "ids")
-                                      if hasattr(given, name)}}
-    files = {name: str(Path(file).resolve()) if Path(file).suffix or Path(file).exists() else file
-             for name, file in files.items()}
-    return {**files, "weight": given.edge_weight} if hasattr(given, "edge_weight") else files
+    if featured and not hasattr(given, "features"):
+        raise InputError("the graph has no node features: give --features FILE, or one of "
+                         f"{', '.join(STRUCTURAL)} to make them from the graph")
+    files = {name: str(Path(file).resolve()) if (Path(file).suffix or Path(file).exists()) and file not in STRUCTURAL
+             else file for name, file in _given(given, "features", "labels", "ids", edges="graph").items()}
+    return {**files, **_given(given, "source", "target", "id_column", "label_column", weight="edge_weight")}
+
+
+def _given(given: Any, *names: str, **renamed: str) -> dict[str, Any]:
+    """The arguments whose flags were given; those that are called otherwise than their flags come first."""
+    return {name: getattr(given, flag) for name, flag in {**renamed, **{name: name for name in names}}.items()
+            if hasattr(given, flag)}
 
 
 def _load(given: Any, files: dict[str, Any] | None) -> Any:
@@ -438,7 +468,7 @@ def _load(given: Any, files: dict[str, Any] | None) -> Any:
     from sgcl.readers import read_graph
 
     if files is None:
-        return datasets.load(given.dataset, getattr(given, "data_root", None))
+        return datasets.load(given.dataset, **_given(given, "download", root="data_root"))
     data = read_graph(**files)
     for note in data.notes:
         _note(note)
@@ -459,6 +489,8 @@ def _shown(value: Any) -> str:
 def _add_common(parser: Any) -> None:
     parser.add_argument("--data-root", metavar="DIR", default=argparse.SUPPRESS,
                         help="where raw dataset files lie; the environment variable SGCL_DATA unless given")
+    parser.add_argument("--download", action="store_true", default=argparse.SUPPRESS,
+                        help="fetch the raw files of a named dataset where they are not here")
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS,
                         help="one JSON value on standard output")
     parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="no progress")

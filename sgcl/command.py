@@ -15,7 +15,7 @@ from sgcl.views import VIEWS
 
 _PARTS = {"smoothing": SMOOTHINGS, "sampler": SAMPLERS}
 _VIEWS = ("view1", "view2")
-_FILES = {"edges": "--graph", "weight": "--edge-weight"}  # of read_graph; the others have a flag of their own name
+_FILES = {"edges": "graph", "weight": "edge_weight"}  # of read_graph; the others have a flag of their own name
 
 
 def train_command(method: str, chosen: Mapping[str, Any], *, dataset: str, files: Mapping[str, Any] | None = None,
@@ -30,7 +30,7 @@ def train_command(method: str, chosen: Mapping[str, Any], *, dataset: str, files
         if recipes.recipe(method, dataset, (chosen.get("smoothing") or {}).get("name")):
             words.append("--no-recipe")  # all that it says is said here
     else:
-        words += [word for name, file in files.items() for word in (_FILES.get(name, f"--{name}"), str(file))]
+        words += [word for name, value in files.items() for word in _flag(_FILES.get(name, name), value)]
     words += [] if protocol is None else ["--protocol", protocol]
     words += [] if data_root is None else ["--data-root", data_root]
     return shlex.join([*words, *given])

@@ -126,8 +126,11 @@ class Estimator:
             part.write_bytes(safetensors.torch.save(self._fitted().state_dict()))
 
     def identity(self, fingerprint: str) -> dict[str, Any]:
-        """What must agree for a checkpoint to be of this training: the graph, the method and its settings."""
-        return {"graph": fingerprint, "method": self.method_name, **settings.encode(self.settings)}
+        """What must agree for a checkpoint to be of this training: the graph, the method and its settings, without the
+        workers, which change no result."""
+        chosen = settings.encode(self.settings)
+        del chosen["workers"]
+        return {"graph": fingerprint, "method": self.method_name, **chosen}
 
     def config(self, in_channels: int) -> dict[str, Any]:
         """What ``config.json`` says of the model."""

@@ -122,7 +122,8 @@ def largest_component(data: Data) -> Data:
     _, label = scipy.sparse.csgraph.connected_components(adj.to_scipy(), directed=False)
     component = torch.from_numpy(label).long()
     nodes = (component == component.bincount().argmax()).nonzero().view(-1)
-    beside = {name: data[name] for name in ("x", "ids", "classes", "notes") if name in data}  # not for PyG to slice
+    beside = {name: data[name] for name in ("x", "ids", "classes", "feature_names", "notes")
+              if name in data}  # not for PyG to slice
     part = Data(**{name: value for name, value in data.to_dict().items() if name not in beside})
     part.num_nodes = adj.shape[0]
     part = part.subgraph(nodes)

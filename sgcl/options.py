@@ -128,7 +128,9 @@ def _add_part(parser: argparse.ArgumentParser, name: str, default: Any) -> None:
     group.add_argument(f"--{name}", metavar="NAME", default=argparse.SUPPRESS,
                        help=_joined(f"{what}: {', '.join(registry)}", known))
     for part in registry:
-        hints, about = get_type_hints(registry[part]), _about(registry[part])
+        hints, about = get_type_hints(registry[part]), dict[str, str]()
+        for kind in reversed(registry[part].__mro__):  # fields of a base are described there
+            about |= _about(kind)
         for field in dataclasses.fields(registry[part]):
             _add(group, f"--{part}-{_dashed(field.name)}", hints[field.name], field.default,
                  dest=f"{name}.{part}.{field.name}", about=about.get(field.name, ""))

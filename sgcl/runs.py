@@ -61,7 +61,7 @@ def create(folder: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"cannot make the run folder {folder}: {error.strerror}") from None
     with files.lock(folder):
-        if any(file.name != files.LOCK for file in folder.iterdir()):
+        if not _is_empty(folder):
             raise _taken(folder)
         try:
             yield folder
@@ -73,6 +73,14 @@ def create(folder: str | Path) -> Iterator[Path]:
                     for path in made:
                         path.rmdir()
             raise
+
+
+def check_free(folder: str | Path) -> None:
+    """Raise if :func:`create` would refuse the folder for what it holds; one that is being written is left to it."""
+    folder = Path(folder)
+    with suppress(OSError):
+        if folder.exists() and not files.is_locked(folder) and not (folder.is_dir() and _is_empty(folder)):
+            raise _taken(folder)
 
 
 def is_finished(folder: Path) -> bool:
@@ -163,6 +171,10 @@ def fingerprint(graph: Graph, ids: np.ndarray | None = None) -> str:
     if ids is not None:
         found.update("\n".join(map(str, ids.tolist())).encode())
     return found.hexdigest()
+
+
+def _is_empty(folder: Path) -> bool:
+    return all(file.name == files.LOCK for file in folder.iterdir())
 
 
 def _taken(folder: Path) -> InputError:

@@ -11,6 +11,7 @@ from typing import Any
 from sgcl import files, runs, settings, workflow
 from sgcl.command import train_command
 from sgcl.errors import InputError
+from sgcl.report import question
 
 _ENVIRONMENT = ("versions", "commit", "device", "machine", "threads")
 
@@ -35,7 +36,7 @@ def show_run(folder: str | Path) -> dict[str, Any]:
             "environment": {name: config[name] for name in _ENVIRONMENT if name in config},
             "history": {"first": losses[0], "lowest": min(losses), "last": losses[-1],
                         "seconds": lines[-1]["seconds"], "peak_memory": lines[-1]["peak_memory"]} if lines else None,
-            "results": _lines(folder / "results.jsonl"),
+            "results": _answers(_lines(folder / "results.jsonl")),
             "holds": {file.relative_to(folder).as_posix(): file.stat().st_size for file in sorted(folder.rglob("*"))
                       if file.is_file() and file.name != files.LOCK},
             "again": _again(config), "next": _next(folder, config)}
@@ -74,14 +75,20 @@ def _state(folder: Path, config: Mapping[str, Any]) -> str:
     return "finished" if runs.is_finished(folder) else "interrupted"
 
 
+def _answers(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of all that was asked, the last of each: who asks twice has one answer."""
+    named = [{"task": "probe", **row} for row in rows]
+    return list({(*question(row), row.get("name"), row.get("seed"), row.get("split_seed")): row
+                 for row in named}.values())
+
+
 def _result(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The mean over the splits of what was last asked of the run itself: the best of them would flatter it."""
     own = [row for row in rows if row.get("name") not in workflow.FLOORS and row.get("test") is not None]
     if not own:
         return None
     asked = {name: own[-1].get(name) for name in ("task", "protocol", "probe", "metric")}
-    scores = {row.get("split_seed"): row["test"] for row in own
-              if all(row.get(name) == value for name, value in asked.items())}
+    scores = {row.get("split_seed"): row["test"] for row in own if question(row) == question(own[-1])}
     return {**asked, "test": statistics.mean(scores.values()), "splits": len(scores)}
 
 

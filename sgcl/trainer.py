@@ -195,6 +195,11 @@ def peak_memory(device: str = "cpu") -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def named_nodes(ids: Sequence[Any]) -> str:
+    """The first of the nodes of a batch, as messages name them."""
+    return f"nodes {', '.join(map(str, ids[:_SHOWN]))}" + (f", ... {len(ids)} in all" if len(ids) > _SHOWN else "")
+
+
 @dataclass
 class _Place:
     """Where a training stands between two batches."""
@@ -236,8 +241,7 @@ def _is_finite(gradient: Tensor | None) -> bool:
 
 def _not_finite(what: str, at: _Place, batch: Graph, lr: float, checkpoint: Checkpoints | None) -> NonFiniteError:
     nodes = torch.arange(batch.num_nodes) if batch.n_id is None else batch.n_id
-    named = "all nodes" if batch.n_id is None else "nodes " + ", ".join(map(str, nodes[:_SHOWN].tolist())) + (
-        f", ... {len(nodes)} in all" if len(nodes) > _SHOWN else "")
+    named = "all nodes" if batch.n_id is None else named_nodes(nodes.tolist())
     kept = "" if checkpoint is None else "; " + (
         f"the last good checkpoint is {checkpoint.last}" if checkpoint.last else "there is no checkpoint yet")
     return NonFiniteError(f"{what} in epoch {at.epoch}, batch {at.batch + 1} ({named}): lower the learning rate (lr is "

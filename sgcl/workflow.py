@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import time
@@ -29,13 +30,13 @@ from sgcl.files import lock, whole
 from sgcl.graph import Graph, one_column_each
 from sgcl.memory import check_memory
 from sgcl.progress import ProgressBar
-from sgcl.readers import LEARNED, STRUCTURAL, read_graph
+from sgcl.readers import LEARNED, SPECTRAL, STRUCTURAL, read_graph
 from sgcl.signals import Interrupted
-from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError
+from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError, named_nodes
 
 _VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}  # as in the paper's tables
 FLOORS = ("raw features", "untrained encoder")
-_BESIDE = ("seed", "device")  # runs that differ in these alone share a row
+_BESIDE = ("seed", "device", "workers")  # runs that differ in these alone share a row
 
 
 def label(method: str, chosen: Mapping[str, Any]) -> str:
@@ -58,9 +59,12 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
     with :func:`resume_run`, with the same result. What cannot fit ``memory_limit`` bytes, or else what memory is free,
     is refused before it begins.
     """
-    protocol = protocol_for(dataset, files) if protocol is None else protocol
+    usual = protocol_for(dataset, files)
+    protocol = usual if protocol is None else protocol
     estimator = estimator_for(method)(**chosen)
     data, graph = restricted_graph(data, protocol)
+    if protocol != usual and data.get("y") is not None:
+        PROTOCOLS[protocol].split(data, estimator.settings["seed"])  # one that cannot score the graph is told now
     resolved = settings.encode(estimator.settings)
     with runs.create(out or _default_folder(method, resolved, dataset)) as folder:
         checkpoints = Checkpoints(folder / "checkpoints", every=checkpoint_every)
@@ -70,9 +74,17 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
                      tensorboard=tensorboard, quiet=quiet, verbose=verbose)
 
 
-def resume_run(folder: str | Path, *, data_root: str | None = None, checkpoint_every: float = 60.0,
-               memory_limit: int | None = None, tensorboard: bool = False, quiet: bool = False,
-               verbose: bool = False) -> dict[str, Any]:
+def check_run(method: str, chosen: Mapping[str, Any], *, dataset: str, files: Mapping[str, Any] | None = None,
+              out: str | Path | None = None, protocol: str | None = None) -> None:
+    """Raise what :func:`train_run` would find wrong before it looks at the graph, which may take long to read."""
+    PROTOCOLS[protocol_for(dataset, files) if protocol is None else protocol]
+    resolved = settings.encode(estimator_for(method)(**chosen).settings)
+    runs.check_free(out or _default_folder(method, resolved, dataset))
+
+
+def resume_run(folder: str | Path, *, data_root: str | None = None, download: bool = False,
+               checkpoint_every: float = 60.0, memory_limit: int | None = None, tensorboard: bool = False,
+               quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
     """Go on with a run that was cut short, from its last checkpoint or else from the beginning; gives its summary.
 
     The settings and the graph are the run's own. A run that is finished is left as it is.
@@ -86,7 +98,7 @@ def resume_run(folder: str | Path, *, data_root: str | None = None, checkpoint_e
         if "graph" not in config:
             raise InputError(f"{folder} was written by an older sgcl (format {config['format']}), whose runs cannot be "
                              "resumed: train it again with another --out")
-        data, graph = restricted_graph(load_graph(config, data_root), config["protocol"])
+        data, graph = restricted_graph(load_graph(config, data_root, download=download), config["protocol"])
         if runs.fingerprint(graph, node_ids(data)) != config["graph"]:
             raise InputError(f"{folder}: the graph is not the one that the run began with; bring its files back, or "
                              "train anew with another --out")
@@ -104,7 +116,8 @@ def resume_run(folder: str | Path, *, data_root: str | None = None, checkpoint_e
 
 def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("probe",), protocol: str | None = None,
                   seeds: int | None = None, probe: str = "converged", labels: str | Path | None = None,
-                  floors: bool = True, data_root: str | None = None, quiet: bool = True) -> list[dict[str, Any]]:
+                  columns: Mapping[str, str] | None = None, floors: bool = True, data_root: str | None = None,
+                  download: bool = False, quiet: bool = True) -> list[dict[str, Any]]:
     """Score runs of one dataset: a row for each (task, run, split), floors first. Each run's rows join its
     results.jsonl, once all of them are there.
 
@@ -118,7 +131,9 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
         seeds: splits 0 to seeds - 1; the split of the run's own seed unless given.
         probe: ``"converged"`` or ``"published"``.
         labels: a table with an id and a label column, instead of the graph's own labels.
+        columns: what its columns are called, as ``id_column`` and ``label_column``.
         floors: whether to score raw features and the untrained encoder too.
+        data_root, download: as in :func:`sgcl.datasets.load`.
         quiet: no progress of trainings.
     """
     paths = [Path(folder) for folder in folders]
@@ -127,7 +142,7 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
         raise InputError("the runs are of different datasets: evaluate them one dataset at a time")
     asked = {name: TASKS[name] for name in tasks}
     names = [config["protocol"] if protocol is None else protocol for config in configs]
-    loaded = _labelled(load_graph(configs[0], data_root), asked, labels)
+    loaded = _labelled(load_graph(configs[0], data_root, download=download), asked, labels, columns)
     restricted = cache(lambda name: PROTOCOLS[name].restrict(loaded))
     for path, config, name in zip(paths, configs, names, strict=True):
         if not np.array_equal(embeddings.load(path)[1], node_ids(restricted(name))):
@@ -136,7 +151,7 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
                                  "files back, or train it again")
             raise InputError(f"{path} was trained for protocol {config['protocol']!r}, whose nodes are not those of "
                              f"{name!r}: train it with --protocol {name}")
-    beside = {} if labels is None else {"labels": str(Path(labels).resolve())}
+    beside = {} if labels is None else {"labels": str(Path(labels).resolve()), **(columns or {})}
     metric = datasets.DATASETS[configs[0]["dataset"]].metric if labels is None and "files" not in configs[0] else None
 
     scored: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -180,11 +195,11 @@ def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_s
             "seconds": round(time.perf_counter() - start, 3)}
 
 
-def load_graph(config: Mapping[str, Any], data_root: str | None = None) -> Data:
+def load_graph(config: Mapping[str, Any], data_root: str | None = None, *, download: bool = False) -> Data:
     """The graph that a run's configuration names: of the catalogue, or of one's own files."""
     if "files" in config:
-        return read_graph(**config["files"])
-    return datasets.load(config["dataset"], data_root)
+        return _in_order(read_graph(**config["files"]), config.get("feature_names"))
+    return datasets.load(config["dataset"], data_root, download=download)
 
 
 def protocol_for(dataset: str, files: Mapping[str, Any] | None = None) -> str:
@@ -216,10 +231,16 @@ def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = 
     folder, out = Path(folder), Path(out)
     embeddings.check_file(out)
     estimator = Estimator.load(folder, device=device)
-    learned = runs.read_config(folder).get("files", {}).get("features") == LEARNED
-    if learned and not np.array_equal(embeddings.load_ids(folder), node_ids(data)):
+    config = runs.read_config(folder)
+    data = _in_order(data, config.get("feature_names"))
+    made = config.get("files", {}).get("features")
+    if made == LEARNED and not np.array_equal(embeddings.load_ids(folder), node_ids(data)):
         raise InputError(f"{folder} has learned features, which only the nodes it was trained on have; for others, "
                          "train with features of their own, or made from the graph such as --features walk")
+    if made == SPECTRAL and runs.fingerprint(Graph.from_data(data), node_ids(data)) != config.get("graph"):
+        warnings.warn("each graph has spectral features of its own: the embedding is not comparable with that of the "
+                      "graph the run was trained on; --features walk or degree mean the same on every graph",
+                      stacklevel=2)
     embedding = estimator.transform(data, memory=memory, folder=out.parent)
     embeddings.write(out, embedding, node_ids(data))
     return {"out": str(out), "nodes": len(embedding), "width": embedding.shape[1]}
@@ -227,7 +248,8 @@ def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = 
 
 def write_run_config(folder: Path, estimator: Estimator, data: Data, graph: Graph, **trained_on: Any) -> None:
     """``config.json`` of a run: the model's, and what it was trained on and with."""
-    runs.write_config(folder, {**estimator.config(graph.num_features), **trained_on, "nodes": graph.num_nodes,
+    named = {} if data.get("feature_names") is None else {"feature_names": data.feature_names}
+    runs.write_config(folder, {**estimator.config(graph.num_features), **trained_on, **named, "nodes": graph.num_nodes,
                                "edges": graph.num_edges, "graph": runs.fingerprint(graph, node_ids(data)),
                                "started": datetime.now(UTC).isoformat(timespec="seconds"),
                                **runs.environment(device=device_for(estimator.settings["device"]))})
@@ -253,6 +275,22 @@ def draw_if_possible(draw: partial[None]) -> None:
 def labels_of(data: Data) -> np.ndarray | None:
     """(N,) labels for colouring, where there are any."""
     return data.y.numpy() if isinstance(data.get("y"), torch.Tensor) and data.y.dim() == 1 else None
+
+
+def _in_order(data: Data, names: list[str] | None) -> Data:
+    """``data`` with its feature columns in the order of ``names``; as it is where one of the two has no names."""
+    own = data.get("feature_names")
+    if names is None or own is None or own == names:
+        return data
+    place = {name: column for column, name in enumerate(own)}
+    if place.keys() != set(names):
+        differing = [f"{name!r} is missing" for name in sorted(set(names) - place.keys())[:1]]
+        differing += [f"{name!r} is new" for name in sorted(place.keys() - set(names))[:1]]
+        raise InputError(f"the feature columns are not those that the run was trained on: {', '.join(differing)}; give "
+                         "the same columns, in any order")
+    data = copy.copy(data)
+    data.x, data.feature_names = data.x[:, [place[name] for name in names]], names
+    return data
 
 
 def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, checkpoints: Checkpoints, *,
@@ -308,11 +346,12 @@ def _resumable(folder: Path, data: Data) -> Iterator[None]:
     except Interrupted as stop:
         raise Interrupted(f"{stop}; {how}", stop.number) from None
     except NonFiniteError as error:
-        file = folder / "failed-batch.json"
+        file, ids = folder / "failed-batch.json", node_ids(data)[error.nodes.numpy()].tolist()
         with whole(file) as part:
-            part.write_text(json.dumps({"epoch": error.epoch, "batch": error.batch,
-                                        "ids": node_ids(data)[error.nodes.numpy()].tolist()}) + "\n", encoding="utf-8")
-        raise TrainingError(f"{error}; the ids of its nodes are in {file}; without its cause, {how}") from None
+            part.write_text(json.dumps({"epoch": error.epoch, "batch": error.batch, "ids": ids}) + "\n",
+                            encoding="utf-8")
+        message = str(error).replace(named_nodes(error.nodes.tolist()), named_nodes(ids))
+        raise TrainingError(f"{message}; the ids of its nodes are in {file}; without its cause, {how}") from None
     except OSError as error:  # a full disk, a folder that went away
         raise TrainingError(f"cannot write {error.filename or folder}: {error.strerror or error}; once that is "
                             f"mended, {how}") from None
@@ -338,10 +377,11 @@ def _run_config(folder: Path) -> dict[str, Any]:
     return {**config, "settings": settings.encode(settings.resolve(config["method"], config["settings"]))}
 
 
-def _labelled(data: Data, asked: Mapping[str, Task], labels: str | Path | None) -> Data:
+def _labelled(data: Data, asked: Mapping[str, Task], labels: str | Path | None,
+              columns: Mapping[str, str] | None) -> Data:
     """The graph with the labels that the tasks need: its own, or those of a file."""
     if labels is not None:
-        return read_graph(data, labels=labels)
+        return read_graph(data, labels=labels, **columns or {})
     needing = [name for name, task in asked.items() if task.needs_labels]
     if needing and data.get("y") is None:
         without = ", ".join(name for name, task in TASKS.items() if not task.needs_labels)

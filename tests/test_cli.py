@@ -365,7 +365,8 @@ def test_evaluate_in_json(capsys, two_runs):
     assert {row["seed"] for row in rows if row["name"] == "SGCL-T"} == {0, 1}
     assert [row["name"] for row in rows[:3]] == ["raw features"] * 3
     keys = {"name", "run", "dataset", "seed", "task", "protocol", "split_seed", "probe", "metric", "test", "val", "C",
-            "step", "disparity", "dirichlet_intra", "dirichlet_inter", "seconds"}
+            "step", "disparity", "disparity_scaled", "disparity_reason", "dirichlet_intra", "dirichlet_inter",
+            "intra_edges", "inter_edges", "seconds"}
     assert all(set(row) == keys for row in rows)
 
 

@@ -76,7 +76,8 @@ def test_every_task_has_rows_with_the_floors_beside_them(capsys, run):
     rows = evaluated(capsys, run, "--task", ",".join(TASKS), "-q")
     assert [(row["task"], row["name"]) for row in rows] == [(task, name) for task in TASKS
                                                             for name in (*FLOORS, "SGCL-T")]
-    own = {"probe": {"probe", "metric", "test", "val", "C", "step", "disparity", "dirichlet_intra", "dirichlet_inter"},
+    own = {"probe": {"probe", "metric", "test", "val", "C", "step", "disparity", "disparity_scaled", "disparity_reason",
+                     "dirichlet_intra", "dirichlet_inter", "intra_edges", "inter_edges"},
            "knn": {"metric", "test", "val", "k"}, "clustering": {"nmi", "ari", "clusters", "inertia"},
            "links": {"metric", "test", "hidden_edges"}, "collapse": {"effective_rank", "mean_cosine", "width"}}
     for row in rows:
@@ -103,8 +104,9 @@ def test_a_table_for_each_task(capsys, run):
     assert err == ""
     titles = [line for line in out.splitlines() if line.startswith("blocks, ")]
     hidden = round(0.1 * Graph.from_data(load("blocks")).num_edges)
-    assert titles == ["blocks, protocol random, nearest neighbours", "blocks, 2 clusters beside the classes",
-                      f"blocks, {hidden} links hidden, trained anew without them", "blocks, signs of collapse"]
+    assert titles == [f"blocks, protocol random, {title}" for title in (
+        "nearest neighbours", "2 clusters beside the classes", f"{hidden} links hidden, trained anew without them",
+        "signs of collapse")]
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if line.startswith("│")]
     assert [row[0] for row in rows] == [*FLOORS, "SGCL-T"] * 4
     assert [row[3] for row in rows[:6]] == ["2"] * 6
@@ -205,6 +207,8 @@ def test_labels_join_by_id_and_nodes_without_one_are_left_out(capsys, people, mo
     assert sum(Random().split(data, 0).sizes) == 50
     assert main(["evaluate", "mine", "--labels", "y.csv"]) == 0
     assert capsys.readouterr().out.startswith("edges, labels y.csv, protocol random, probe converged\n")
+    rows = evaluated(capsys, "mine", "--labels", "y.csv", "--label-column", "label")
+    assert {row["label_column"] for row in rows} == {"label"}              # another column would be another question
 
 
 def test_labels_of_nodes_that_the_protocol_leaves_out_do_no_harm(capsys, people, monkeypatch):

@@ -58,9 +58,12 @@ def test_a_command_names_the_graph_and_leaves_the_recipe_out():
         "sgcl train sgcl --dataset digits --no-recipe --protocol random --lr 0.01")
     assert train_command("sgcl", {}, dataset="unknown", data_root="my data") == (
         "sgcl train sgcl --dataset unknown --data-root 'my data'")
-    own = {"edges": "/my graph/e.csv", "features": "degree", "weight": "w"}
+    own = {"edges": "/my graph/e.csv", "features": "degree", "weight": "w", "source": "a b", "id_column": "name"}
     assert shlex.split(train_command("sgcl", {}, dataset="e", files=own)) == [
-        "sgcl", "train", "sgcl", "--graph", "/my graph/e.csv", "--features", "degree", "--edge-weight", "w"]
+        "sgcl", "train", "sgcl", "--graph", "/my graph/e.csv", "--features", "degree", "--edge-weight", "w",
+        "--source", "a b", "--id-column", "name"]
+    assert train_command("sgcl", {}, dataset="e", files={"edges": "e.csv", "weight": False}) == (
+        "sgcl train sgcl --graph e.csv --no-edge-weight")
 
 
 def test_flags_by_name_are_those_of_the_command_line():

@@ -20,8 +20,8 @@ def small_digits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The first 300 digits, a narrow encoder, and an empty folder to work in."""
     real = load
 
-    def few(name, *rest):
-        return real("digits").subgraph(torch.arange(300)) if name == "digits" else real(name, *rest)
+    def few(name, *rest, **how):
+        return real("digits").subgraph(torch.arange(300)) if name == "digits" else real(name, *rest, **how)
 
     monkeypatch.setattr("sgcl.demo.datasets.load", few)
     monkeypatch.setattr("sgcl.demo.recipe", lambda *names: {"hidden_channels": 8})

@@ -148,7 +148,8 @@ def test_what_is_saved_is_json_and_safetensors_with_ordinary_permissions(ring, t
     assert files == {"config.json": 0o644, "weights.safetensors": 0o644}
     config = runs.read_config(tmp_path / "deep" / "model")
     assert (config["format"], config["method"], config["in_channels"]) == (runs.FORMAT, "sgcl", 6)
-    assert config["settings"]["smoothing"] == {"name": "taubin", "mu": -0.4, "tau": 0.3, "steps": 2, "prune": 0.02}
+    assert config["settings"]["smoothing"] == {"name": "taubin", "mu": -0.4, "tau": 0.3, "steps": 2, "prune": 0.02,
+                                               "top": None}
 
 
 def test_estimators_by_method_name():

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,39 @@ def test_shuffled_rows_give_the_same_embedding_under_each_name(files):
     assert main([*TRAIN, "--out", "run-1"]) == 0
     assert np.array_equal(np.load("run-0/ids.npy"), np.load("run-1/ids.npy"))
     assert np.allclose(np.load("run-0/embeddings.npy"), np.load("run-1/embeddings.npy"), atol=1e-5)
+
+
+def test_feature_columns_go_by_name_wherever_a_run_is_used(capsys):
+    assert main([*TRAIN, "--labels", "y.csv", "--out", "run"]) == 0
+    assert json.loads(Path("run/config.json").read_text())["feature_names"] == ["a", "b"]
+    assert main(["evaluate", "run", "--json"]) == 0
+    before = [row["test"] for row in json.loads(capsys.readouterr().out.splitlines()[-1])["results"]]
+    write("x.csv", ["id", "b", "a"], [(name, b, a) for name, a, b in read("x.csv")[1:]])
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", "e.npy"]) == 0
+    assert np.allclose(np.load("e.npy"), np.load("run/embeddings.npy"), atol=1e-6)
+    capsys.readouterr()
+    assert main(["evaluate", "run", "--json"]) == 0
+    assert [row["test"] for row in json.loads(capsys.readouterr().out)["results"]] == before
+
+
+@pytest.mark.parametrize(("columns", "message"), [
+    (["b", "c"], "'a' is missing, 'c' is new"), (["b"], "'a' is missing; give"), (["b", "a", "c"], "'c' is new; give")])
+def test_other_feature_columns_are_told(capsys, columns, message):
+    assert main([*TRAIN, "--out", "run"]) == 0
+    write("x.csv", ["id", *columns], [(name, *range(len(columns))) for name, *_ in read("x.csv")[1:]])
+    capsys.readouterr()
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", "e.npy"]) == 2
+    assert f"sgcl: the feature columns are not those that the run was trained on: {message}" in capsys.readouterr().err
+    assert not Path("e.npy").exists()
+
+
+def test_columns_without_names_go_by_their_place(files):
+    assert main([*TRAIN, "--out", "run"]) == 0
+    np.save("x.npy", np.array([row[1:] for row in read("x.csv")[1:]], dtype=np.float32))
+    np.save("ids.npy", np.array(files))
+    assert main(["embed", "run", "--graph", "edges.csv", "--features", "x.npy", "--ids", "ids.npy",
+                 "--out", "e.npy"]) == 0
+    assert np.allclose(np.load("e.npy"), np.load("run/embeddings.npy"), atol=1e-6)
 
 
 def test_nodes_it_has_not_seen_get_an_embedding(files):
@@ -144,6 +178,69 @@ def test_a_memory_that_is_none_is_told(capsys, size, message):
     assert not Path("e.csv").exists()
 
 
+def test_columns_of_other_names(capsys, monkeypatch):
+    write("people.csv", ["from", "to", "weight"], [(one, other, "much") for one, other in read("edges.csv")[1:]])
+    write("x.csv", ["name", "a", "b"], read("x.csv")[1:])
+    write("y.csv", ["name", "camp"], read("y.csv")[1:])
+    graph = ["--graph", "people.csv", "--features", "x.csv", "--source", "from", "--target", "to", "--no-edge-weight",
+             "--id-column", "name", "--label-column", "camp"]
+    assert main(["train", *graph, "--labels", "y.csv", *QUICK, "--out", "run"]) == 0
+    assert main(["embed", "run", *graph, "--out", "e.npy"]) == 0
+    assert np.allclose(np.load("e.npy"), np.load("run/embeddings.npy"), atol=1e-6)
+    capsys.readouterr()
+    for labels in ([], ["--labels", "y.csv", "--id-column", "name", "--label-column", "camp"]):
+        assert main(["evaluate", "run", "--json", *labels]) == 0
+        assert len(json.loads(capsys.readouterr().out)["results"]) == 3
+    assert main(["evaluate", "run", "--labels", "y.csv"]) == 2
+    assert "name it with id_column= (--id-column)" in capsys.readouterr().err
+    Path("run/ids.npy").unlink()  # cut short before its end
+    assert main(["train", "--resume", "run", "-q"]) == 0
+    assert main(["show", "run", "--json"]) == 0
+    again = shlex.split(json.loads(capsys.readouterr().out.splitlines()[-1])["again"])
+    assert main([*again[1:], "-q", "--out", "again"]) == 0
+    assert np.allclose(np.load("again/embeddings.npy"), np.load("run/embeddings.npy"), atol=1e-6)
+
+
+def test_a_word_is_no_file_of_that_name(capsys):
+    Path("ones").write_text("id,a\n")
+    words = ["datasets", "--graph", "edges.csv", "--json", "--features"]
+    assert main([*words, "ones"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["features"] == 1
+    assert main([*words, "./ones"]) == 2
+    assert "ones: cannot tell what is in a file named so" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_spectral_features_of_another_graph_are_noted(capsys):
+    assert main(["train", "--graph", "edges.csv", "--features", "spectral", *QUICK, "--out", "run"]) == 0
+    header, *rows = read("edges.csv")
+    write("fewer.csv", header, rows[:-3])
+    for file, noted in (("edges.csv", False), ("fewer.csv", True)):
+        capsys.readouterr()
+        assert main(["embed", "run", "--graph", file, "--features", "spectral", "--out", "e.npy"]) == 0
+        assert ("sgcl: note: each graph has spectral features of its own" in capsys.readouterr().err) == noted
+
+
+def test_what_needs_no_graph_is_told_before_it_is_read(capsys, monkeypatch):
+    assert main([*TRAIN, "--out", "run"]) == 0
+    Path("run/weights.safetensors").unlink()
+    monkeypatch.setattr("sgcl.readers.read_graph", None)
+    for words, message in (
+            ([*TRAIN, "--out", "run"], "run holds an unfinished run"),
+            ([*TRAIN, "--out", "x.csv"], "x.csv is there already and not empty"),
+            ([*TRAIN, "--out", "new", "--lr", "0"], "lr is 0.0"),
+            ([*TRAIN, "--out", "new", "--protocol", "randon"], "did you mean 'random'"),
+            ([*TRAIN, "--out", "new", "--memory-limit", "much"], "memory is 'much'"),
+            (["embed", "run", *TRAIN[1:5], "--out", "e.txt"], "written as .parquet, .csv, .npy"),
+            (["embed", "nothing", *TRAIN[1:5], "--out", "e.npy"], "nothing is not a run folder"),
+            (["embed", "run", *TRAIN[1:5], "--out", "e.npy"], "holds no weights.safetensors"),
+            (["embed", "run", *TRAIN[1:5], "--out", "e.npy", "--memory", "much"], "memory is 'much'")):
+        capsys.readouterr()
+        assert main(words) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert message in line
+
+
 def test_statistics_of_ones_own_graph(capsys):
     assert main(["datasets", "--graph", "edges.csv", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
@@ -153,8 +250,16 @@ def test_statistics_of_ones_own_graph(capsys):
 
 @pytest.mark.parametrize(("words", "message"), [
     ([*TRAIN, "--dataset", "cora"], "which graph?"),
-    (["train", "--graph", "nothing.csv", *QUICK], "nothing.csv"),
-    (["train", "--graph", "edges.csv", *QUICK], "no node features"),
+    (["train", "--graph", "nothing.csv", "--features", "degree", *QUICK], "nothing.csv"),
+    (["train", "--graph", "edges.csv", *QUICK], "the graph has no node features: give --features FILE, or one of "
+                                                "degree, walk, spectral, ones, learned to make them from the graph"),
+    (["sweep", "--graph", "edges.csv", "--grid", "lr=1e-3", *QUICK], "give --features FILE"),
+    (["datasets", "cora", "--graph", "edges.csv"], "which graph? give either NAME or --graph EDGES"),
+    (["datasets", "--graph", "edges.csv", "--source", "from"], "no column 'from' (it has 'source', 'target'): name it "
+                                                               "with source= (--source)"),
+    ([*TRAIN, "--edge-weight", "w"], "name it with weight= (--edge-weight)"),
+    ([*TRAIN, "--id-column", "name"], "name it with id_column= (--id-column)"),
+    ([*TRAIN, "--labels", "y.csv", "--label-column", "class"], "name it with label_column= (--label-column)"),
     (["train", "--graph", "edges.csv", "--features", "degre", *QUICK], "did you mean 'degree'"),
     (["train", "--graph", "x.csv", "--features", "degree", *QUICK], "x.csv"),
     (["embed", "run", "--graph", "edges.csv", "--features", "x.csv", "--out", "e.csv"], "run is not a run folder"),

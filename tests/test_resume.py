@@ -169,6 +169,7 @@ def test_fit_takes_a_folder(ring, tmp_path, monkeypatch):
     assert same(SGCL(**QUICK).fit(ring, checkpoint=tmp_path / "kept", resume=True), SGCL(**QUICK).fit(ring))
     with pytest.raises(InputError, match=r"checkpoints of another training: lr was 0\.001, is 0\.1"):
         SGCL(**QUICK, lr=0.1).fit(ring, checkpoint=tmp_path / "kept", resume=True)
+    assert same(SGCL(**QUICK, workers=2).fit(ring, checkpoint=tmp_path / "kept", resume=True), SGCL(**QUICK).fit(ring))
     other = ring.clone()
     other.x = ring.x + 1
     with pytest.raises(InputError, match="checkpoints of another training: graph was"):
@@ -547,3 +548,8 @@ def test_a_batch_is_named_by_the_ids_of_its_nodes(tmp_path, monkeypatch):
         workflow.train_run("sgcl", {"hidden_channels": 4}, data, dataset="own", files={"edges": "edges.csv"},
                            out=tmp_path / "run", quiet=True)
     assert json.loads((tmp_path / "run" / "failed-batch.json").read_text())["ids"] == ["a", "b", "c"]
+    with pytest.raises(TrainingError, match=r"in epoch 1, batch 1 \(nodes [abc], [abc]\): lower the") as why:
+        workflow.train_run("sgcl", {"hidden_channels": 4, "sampler": {"name": "node", "batch_size": 2}}, data,
+                           dataset="own", files={"edges": "edges.csv"}, out=tmp_path / "batch", quiet=True)
+    ids = json.loads((tmp_path / "batch" / "failed-batch.json").read_text())["ids"]
+    assert f"(nodes {ids[0]}, {ids[1]})" in str(why.value)

@@ -21,6 +21,15 @@ def test_a_run_folder_is_made_with_its_parents(tmp_path):
     assert folder == tmp_path / "a" / "b"
 
 
+def test_a_folder_is_free_while_create_alone_can_say_what_is_wrong(tmp_path):
+    runs.check_free(tmp_path / "new")
+    with runs.create(tmp_path / "run") as folder:
+        (folder / "config.json").write_text("{}")
+        runs.check_free(folder)  # is being written
+    with pytest.raises(InputError, match="run holds an unfinished run"):
+        runs.check_free(tmp_path / "run")
+
+
 def test_an_empty_folder_is_taken(tmp_path):
     with runs.create(str(tmp_path)) as folder:
         assert folder == tmp_path

@@ -61,6 +61,26 @@ def test_what_was_last_asked_counts_by_its_mean(run):
     assert show_run(run)["result"] == {**common, "test": pytest.approx(0.6), "splits": 2}
 
 
+def test_labels_of_ones_own_are_another_question(run):
+    common = {"task": "probe", "protocol": "random", "probe": "converged", "metric": "accuracy", "name": "SGCL-T"}
+    runs.append(run / "results.jsonl", {**common, "split_seed": 0, "test": 0.1, "labels": "/y.csv"})
+    runs.append(run / "results.jsonl", {**common, "split_seed": 1, "test": 0.5})
+    assert (show_run(run)["result"]["test"], show_run(run)["result"]["splits"]) == (0.5, 1)
+
+
+def test_who_asks_twice_has_one_answer_and_protocols_are_not_mixed(run, capsys):
+    for protocol, seeds in (("random", 2), ("random", 3), ("grace", 1)):
+        workflow.evaluate_runs([run], protocol=protocol, seeds=seeds, floors=False)
+    assert len(runs.read_lines(run / "results.jsonl")) == 6
+    shown = show_run(run)
+    assert [(row["protocol"], row["split_seed"]) for row in shown["results"]] == [
+        ("random", 0), ("random", 1), ("random", 2), ("grace", 0)]
+    print_run(shown)
+    out = capsys.readouterr().out
+    assert [line.split("│")[4].strip() for line in out.splitlines() if line.startswith("│ SGCL-T")] == ["3", "1"]
+    assert "\nblocks, protocol grace, probe converged\n" in out
+
+
 def test_a_run_that_was_cut_short_and_one_that_goes_on(run):
     (run / "ids.npy").unlink()
     assert show_run(run)["state"] == "interrupted"

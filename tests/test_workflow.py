@@ -7,6 +7,7 @@ import torch
 
 from sgcl import InputError, Taubin, runs, settings, workflow
 from sgcl.datasets import DATASETS, load
+from sgcl.evaluation import protocols
 from sgcl.smoothing import SMOOTHINGS
 from sgcl.trainer import TrainingError
 
@@ -99,8 +100,8 @@ def test_what_several_runs_have_in_common_is_given_once(tmp_path):
 
 
 def test_runs_that_differ_in_more_than_their_seed_have_rows_of_their_own(tmp_path):
-    folders = [trained(tmp_path / "a", lr=0.1), trained(tmp_path / "b", lr=0.1, seed=1), trained(tmp_path / "c"),
-               trained(tmp_path / "d", smoothing="identity"),
+    folders = [trained(tmp_path / "a", lr=0.1), trained(tmp_path / "b", lr=0.1, seed=1, workers=1),
+               trained(tmp_path / "c"), trained(tmp_path / "d", smoothing="identity"),
                trained(tmp_path / "e", smoothing={"name": "taubin", "steps": 3},
                        view2=[{"name": "drop-edges", "p": 0.1}])]
     rows = workflow.evaluate_runs(folders, floors=False)
@@ -121,7 +122,8 @@ def test_another_protocol_than_that_of_the_training(tmp_path):
         workflow.evaluate_runs([tmp_path / "run"], protocol="pubic")
 
 
-def test_a_protocol_with_other_nodes_is_told(tmp_path, datasets):
+def test_a_protocol_with_other_nodes_is_told(tmp_path, datasets, monkeypatch):
+    monkeypatch.setitem(protocols._DEVELOPMENT_SIZE, "blocks", 60)
     data = load("blocks")
     data.x = torch.cat([data.x, data.x[:1]])                               # a node without edges: not in the component
     data.y = torch.cat([data.y, data.y[:1]])
@@ -133,6 +135,28 @@ def test_a_protocol_with_other_nodes_is_told(tmp_path, datasets):
     with pytest.raises(InputError, match="was trained for protocol 'random', whose nodes are not those of 'development'"
                                          ": train it with --protocol development"):
         workflow.evaluate_runs([tmp_path / "whole"], protocol="development")
+
+
+def test_a_protocol_that_cannot_score_the_graph_is_told_before_the_training(tmp_path, datasets):
+    data = load("blocks")
+    del data.train_mask
+    datasets("blocks", data)
+    with pytest.raises(InputError, match="public: the graph has no train_mask: set it, or use the protocol 'random'"):
+        trained(tmp_path / "run", protocol="public")
+    assert not list(tmp_path.iterdir())
+    del data.y
+    datasets("blocks", data)
+    assert trained(tmp_path / "run", protocol="public").exists()           # without labels there is nothing to score
+
+
+def test_labels_too_few_for_the_usual_protocol_do_not_hinder_the_training(tmp_path, datasets):
+    data = load("blocks")
+    data.y[3:] = -1
+    datasets("blocks", data)
+    trained(tmp_path / "run")
+    trained(tmp_path / "again", protocol="random")                         # as `sgcl show` has the command
+    with pytest.raises(InputError, match="random: "):
+        workflow.evaluate_runs([tmp_path / "run"])
 
 
 def test_nothing_is_written_when_one_of_several_runs_is_no_run(tmp_path):

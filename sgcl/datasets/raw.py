@@ -41,7 +41,7 @@ def require(entry: Dataset, root: Path) -> None:
     absent = [name for name in entry.files if not (folder / name).is_file()]
     if absent:
         raise InputError(f"{entry.name}: no {', '.join(absent)} in {folder}: put the raw files there, or set SGCL_DATA "
-                         f"or pass --data-root with the folder that holds {entry.folder}")
+                         f"or pass --data-root with the folder that holds {entry.folder}{_fetched(entry)}")
 
 
 def stamp(entry: Dataset, root: Path) -> str:
@@ -53,7 +53,7 @@ def stamp(entry: Dataset, root: Path) -> str:
 def missing(entry: Dataset) -> InputError:
     """The error for a dataset that is neither cached nor looked for anywhere."""
     return InputError(f"{entry.name}: no raw files: put {', '.join(entry.files)} into {entry.folder} below a "
-                      "folder of your choice, and set SGCL_DATA or pass --data-root with that folder")
+                      f"folder of your choice, and set SGCL_DATA or pass --data-root with that folder{_fetched(entry)}")
 
 
 def download(entry: Dataset) -> dict[str, bytes]:
@@ -91,6 +91,10 @@ def _verify(entry: Dataset, name: str, content: bytes, where: str) -> None:
     if found != entry.checksums[name]:
         raise InputError(f"{entry.name}: {where} is not the published file: its SHA256 is {found}, expected "
                          f"{entry.checksums[name]}; get the file again")
+
+
+def _fetched(entry: Dataset) -> str:
+    return "" if entry.address is None and entry.archive is None else "; or fetch them with download=True (--download)"
 
 
 def _copy(entry: Dataset, url: str, to: Path) -> None:

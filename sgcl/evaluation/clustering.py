@@ -57,6 +57,8 @@ def cluster(embedding: Tensor, y: Tensor, *, clusters: int | None = None, starts
     if not 1 <= size <= len(embedding) or not bool(labelled.any()):
         raise InputError(f"cluster: {size} clusters of {len(embedding)} nodes, {int(labelled.sum())} of them labelled: "
                          "expected at least one label, and a node for each cluster")
+    if len(torch.unique(y[labelled])) < 2:
+        raise InputError(f"cluster: all labelled nodes are of class {int(y[labelled][0])}: two classes are needed")
     if starts < 1:
         raise InputError(f"cluster: starts is {starts}, expected at least 1")
     rows = F.normalize(embedding.cpu().float()).numpy()

@@ -70,7 +70,9 @@ def _probe(embedding: Tensor, case: Case) -> dict[str, Any]:
         result = case.protocol.probe(embedding, y, split, seed=case.seed, metric=case.metric)
     spread = _NO_DISPARITY if has_tasks(y) else disparity(embedding, case.adj, y)
     return {"probe": case.probe, **_scores(result), "C": result.C, "step": result.step, **result.choice,
-            "disparity": spread.value, "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter}
+            "disparity": spread.value, "disparity_scaled": spread.scaled, "disparity_reason": spread.reason,
+            "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter, "intra_edges": spread.intra_edges,
+            "inter_edges": spread.inter_edges}
 
 
 def _knn(embedding: Tensor, case: Case) -> dict[str, Any]:

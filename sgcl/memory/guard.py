@@ -75,7 +75,9 @@ def _way_out(estimator: Estimator, graph: Graph, whole: Phases, need: Estimate, 
                      for field in (*_SIZES, "batches") if getattr(sampler, field, None)]
             return f"add --sampler {name} {' '.join(flags)}, which takes about {shown(found.training)}"
         share /= 2
-    return "no batch is small enough; it needs more memory, or a narrower model such as --hidden-channels 64"
+    width = estimator.settings.get("hidden_channels", 0)
+    narrower = f", or a narrower model such as --hidden-channels {max(width // 2, 8)}" if width > 8 else ""
+    return f"no batch is small enough; it needs more memory{narrower}"
 
 
 def _smaller(sampler: Sampler, share: float, num_nodes: int) -> Sampler:

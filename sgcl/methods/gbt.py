@@ -48,7 +48,8 @@ class GBT(Method):
         off_diagonal: lambda, the weight of correlations across columns; 1 / D unless given.
 
     Departures from the paper: an edge is dropped in both directions at once; the variance behind a standardised
-    column divides by N, as C does (by N - 1 in the published code, which keeps c_ii from 1). Both views have the same
+    column divides by N, as C does (by N - 1 in the published code, which keeps c_ii from 1). The running averages of
+    the batch norms move by 1 % a pass in the long run, as published, but by more at first. Both views have the same
     rates in the paper; here they may differ. Sampled batches are sub-graphs, correlated over all of their nodes: keep
     them well above D nodes.
     """

@@ -108,6 +108,7 @@ class GraphMAE2(Method):
         self.token = nn.Parameter(torch.zeros(1, in_channels))
         self.bridge = nn.Linear(hidden_channels, hidden_channels, bias=False)
         self.decoder = GATLayer(hidden_channels, in_channels, dropout=attention_dropout)
+        _draw(self.decoder)
         self.code_token = nn.Parameter(torch.zeros(1, hidden_channels)) if remask == "random" else None
         self.projector = nn.Sequential(nn.Linear(hidden_channels, 256), PReLU(), nn.Linear(256, hidden_channels))
         self.predictor = nn.Sequential(PReLU(), nn.Linear(hidden_channels, hidden_channels))
@@ -172,7 +173,9 @@ class _GAT(nn.Module):
                  residual: bool, dropout: float, attention_dropout: float) -> None:
         super().__init__()
         widths = [in_channels, *[width] * (num_layers - 1)]
-        self.layers = nn.ModuleList(GATLayer(a, width, heads, attention_dropout) for a in widths)
+        layers = [GATLayer(a, width, heads, attention_dropout) for a in widths]
+        _draw(*layers)
+        self.layers = nn.ModuleList(layers)
         self.shortcuts = nn.ModuleList(nn.Identity() if number else DenseLayer(in_channels, width, bias=False)
                                        for number in range(num_layers if residual else 0))
         self.norms = nn.ModuleList(nn.LayerNorm(width) if norm == "layer" else nn.Identity() for _ in widths)
@@ -206,6 +209,15 @@ class _WithToken(NamedTuple):
 
     def __matmul__(self, weight: Tensor) -> Tensor:
         return self.x @ weight + self.masked[:, None] * (self.token @ weight)
+
+
+def _draw(*layers: GATLayer) -> None:
+    """Weights as the published code begins: normal, by Xavier's rule with a gain of 2^1/2, where an attention vector
+    counts as a map of all heads to one."""
+    for layer in layers:
+        nn.init.xavier_normal_(layer.weight, 2**0.5)
+        for vector in (layer.target, layer.source):
+            nn.init.normal_(vector, std=2 * ((layer.heads + 1) * layer.width) ** -0.5)
 
 
 def _some(graph: Graph, count: int, generator: torch.Generator) -> Tensor:

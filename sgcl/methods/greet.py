@@ -111,6 +111,7 @@ class GREET(Method):
         check_rate("GREET", "edge_dropout2", edge_dropout2)
         check_temperature("GREET", temperature)
         self.low, self.high = (DenseLayer(in_channels, hidden_channels) for _ in range(2))
+        _draw(in_channels, self.low, self.high)
         self.low_projector, self.high_projector = (_projector(hidden_channels, projector_layers) for _ in range(2))
         self.discriminator = _Discriminator(in_channels, hidden_channels)
         self.num_layers, self.alpha, self.neighbors, self.temperature = num_layers, alpha, neighbors, temperature
@@ -200,6 +201,8 @@ class _Discriminator(nn.Module):
         self.features = DenseLayer(in_channels, width)
         self.codes = nn.Linear(_CODES, width, bias=False)
         self.score = nn.Linear(width, 1)
+        _draw(in_channels + _CODES, self.features, self.codes)  # one layer in two parts
+        _draw(4 * width, self.score)                            # as the mean of the two halves of one of 2 width inputs
 
     def forward(self, graph: Graph, codes: Tensor, noise: Tensor | None = None) -> Tensor:
         """(nnz,) how much the ends of each edge are taken to be alike, in (0, 1)."""
@@ -268,6 +271,13 @@ def nearest_features(x: Features, count: int) -> CSR:
 def _block() -> int:
     """Entries in a block; fewer where those of sparse products are."""
     return min(_BLOCK, 2 * block_size())
+
+
+def _draw(width: int, *layers: nn.Module) -> None:
+    """Parameters uniform in ±width^-1/2: those of linear layers of so many inputs, as the published code begins."""
+    for layer in layers:
+        for parameter in layer.parameters():
+            nn.init.uniform_(parameter, -(width**-0.5), width**-0.5)
 
 
 def _projector(width: int, layers: int) -> nn.Sequential:

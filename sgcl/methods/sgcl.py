@@ -109,5 +109,6 @@ class SGCL(Method):
         """Say once when a smoothing leaves most edges out: it then does little. The identity is meant to."""
         share = self.edge_coverage = edge_coverage(pair.positives12, pair.second.adj)
         if share < 0.5 and not isinstance(self.smoothing, Identity):
-            warnings.warn(f"{self.smoothing} keeps {share:.0%} of a view's edges as positives; "
-                          "a smaller prune keeps more", stacklevel=2)
+            more = "a smaller prune" if self.smoothing.top is None else "a larger top"
+            warnings.warn(f"{self.smoothing} keeps {share:.0%} of a view's edges as positives; {more} keeps more",
+                          stacklevel=2)

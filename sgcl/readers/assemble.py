@@ -30,7 +30,8 @@ def from_edges(found: EdgeList, given: Features | None, named: Labels | None) ->
     found.check()
     if given is not None and given.by_number and found.source.texts is not None:
         raise InputError(f"{given.name}: its rows go by number, but the ids in {found.name} are text such as "
-                         f"{found.source.quoted(0)}; give the ids of the rows with ids=, or a table with an id column")
+                         f"{found.source.quoted(0)}; give the ids of the rows with ids= (--ids), or a table with an id "
+                         "column")
     ends = [found.source, found.target]
     columns = [*ends, *(column.ids for column in (given, named) if column is not None)]
     _one_kind([*columns, found.nodes] if found.nodes is not None else columns)
@@ -75,7 +76,7 @@ def from_data(given: Data, rows: Ids | None) -> Data:
 
 
 def add_features(data: Data, given: Features) -> None:
-    """Set ``x``; every node needs a row, and every row a node."""
+    """Set ``x`` and ``feature_names``; every node needs a row, and every row a node."""
     number = _places(data.ids, given.ids, given.name, given.where)
     if len(number) < data.num_nodes:
         missing = np.ones(data.num_nodes, dtype=bool)
@@ -84,6 +85,7 @@ def add_features(data: Data, given: Features) -> None:
                          f"({int(missing.sum())} of {data.num_nodes} nodes missing); every node needs features")
     x = given.ordered(number)
     data.x = sparse_tensor(x) if scipy.sparse.issparse(x) else torch.from_numpy(x)
+    data.feature_names = given.columns
 
 
 def add_labels(data: Data, named: Labels) -> None:

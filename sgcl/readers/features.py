@@ -26,6 +26,7 @@ class Features:
         x: (n, F) float32, dense or sparse by rows.
         where: how a message calls a row.
         by_number: the rows carry no ids; row i is the node of id i.
+        columns: (F,) the names of the columns, where they have any.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Features:
     x: np.ndarray | scipy.sparse.csr_array
     where: Callable[[int], str]
     by_number: bool = False
+    columns: list[str] | None = None
 
     def ordered(self, number: np.ndarray) -> np.ndarray | scipy.sparse.csr_array:
         """(N, F) with the row of node i at i."""
@@ -53,7 +55,7 @@ def table_features(table: Table, id_column: str) -> Features:
     if len(found.numbers) == 0:
         raise InputError(f"{table.name} holds no rows of features")
     check_finite(table, found.numbers, names)
-    return Features(table.name, found.ids[0], found.numbers, table.where)
+    return Features(table.name, found.ids[0], found.numbers, table.where, columns=names)
 
 
 def array_features(given: Any, rows: Ids | None) -> Features:

@@ -14,7 +14,7 @@ from sgcl.errors import InputError
 from sgcl.readers.edges import EdgeList
 from sgcl.readers.ids import LONGEST, Ids, Texts, as_integers
 from sgcl.readers.lines import opened
-from sgcl.readers.table import readable
+from sgcl.readers.table import not_used, readable
 
 
 def read_graphml(path: str | Path, weight: str | bool | None) -> EdgeList:
@@ -51,6 +51,7 @@ class _Reader:
         self.weights = array("d")
         self.directed: bool | None = None          # unknown before <graph>
         self.key: str | None = None                # the key of the weights
+        self.unused: dict[str, list[str]] = {"node": [], "edge": []}  # attributes besides
         self.in_key = False                        # inside the element that declares it
         self.default: str | None = None            # the weight of an edge without one
         self.given: str | None = None              # the weight of the edge at hand
@@ -61,15 +62,17 @@ class _Reader:
         if self.directed is None:
             raise InputError(f"{self.name} holds no <graph>")
         if isinstance(self.weight, str) and self.key is None:
-            raise InputError(f"{self.name} has no edge attribute {self.weight!r}: name it with weight=")
+            raise InputError(f"{self.name} has no edge attribute {self.weight!r}: name it with weight= (--edge-weight)")
         texts = self.texts.list()
         whole = as_integers(texts)
         nodes, source, target = (Ids(np.array(codes, np.int64), texts) if whole is None else
                                  Ids(whole[np.array(codes, np.int64)])
                                  for codes in (self.nodes, self.source, self.target))
         weight = None if self.key is None else np.array(self.weights, np.float32)
+        notes = [note for kind, names in self.unused.items()
+                 for note in not_used(self.name, f"{kind} attribute", names)]
         return EdgeList(self.name, source, target, weight, nodes=nodes, directed=self.directed,
-                        where=lambda row: f"line {self.lines[row]}")
+                        where=lambda row: f"line {self.lines[row]}", notes=notes)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         tag = tag.rpartition(" ")[2]
@@ -85,6 +88,10 @@ class _Reader:
             self.directed = self._attribute(attributes, "edgedefault") != "undirected"
         elif tag == "key" and self._holds_weights(attributes):
             self.key, self.in_key = self._attribute(attributes, "id"), True
+        elif tag == "key":
+            for kind in self.unused:
+                if attributes.get("for") in (kind, "all") and "attr.name" in attributes:
+                    self.unused[kind].append(attributes["attr.name"])
         elif tag == "node":
             self._add_node(self._attribute(attributes, "id"))
         elif tag == "edge":
@@ -131,7 +138,7 @@ class _Reader:
 
     def _number(self, text: str | None) -> float:
         if text is None:
-            self._refuse("the edge has no weight; give one to every edge, or weight=False for none")
+            self._refuse("the edge has no weight; give one to every edge, or weight=False (--no-edge-weight) for none")
         try:
             return float(text)
         except ValueError:

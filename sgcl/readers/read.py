@@ -52,15 +52,16 @@ def read_graph(edges: Any, *, features: Any = None, labels: str | Path | None = 
         label_column: the column of the labels.
 
     Returns:
-        ``x`` (N, F) float32, dense or sparse CSR, where features were asked for; ``edge_index`` (2, E) in the direction
-        given, sorted, no edge twice, no self-loops; ``edge_weight`` (E,) unless all are 1; ``y`` (N,) with -1 for no
-        label and ``classes`` (C,), the names of the classes, where labels were given; ``ids`` (N,), int64 or text;
-        ``notes``, one line for each thing that was left out, merged or taken some way.
+        ``x`` (N, F) float32, dense or sparse CSR, where features were asked for; ``feature_names``, F names where they
+        came from a table; ``edge_index`` (2, E) in the direction given, sorted, no edge twice, no self-loops;
+        ``edge_weight`` (E,) unless all are 1; ``y`` (N,) with -1 for no label and ``classes`` (C,), the names of the
+        classes, where labels were given; ``ids`` (N,), int64 or text; ``notes``, one line for each thing that was left
+        out, merged or taken some way.
     """
     rows = row_ids(ids)
     if rows is not None and _carries_ids(edges) and _carries_ids(features):
-        raise InputError("ids= names the rows of array features or of a sparse adjacency, but neither is given; "
-                         "leave it out")
+        raise InputError("ids= (--ids) names the rows of array features or of a sparse adjacency, but neither is "
+                         "given; leave it out")
     check_kind(edges)
     if isinstance(edges, Data):
         data = from_data(edges, rows)
@@ -73,6 +74,7 @@ def read_graph(edges: Any, *, features: Any = None, labels: str | Path | None = 
         add_features(data, given)
     elif features is not None:
         data.x = STRUCTURAL[features](adjacency(data.edge_index, data.get("edge_weight"), data.num_nodes))
+        data.feature_names = None
     elif data.x is None:
         data.notes.append(f"no features: give a file, or one of {', '.join(sorted(STRUCTURAL))}")
     if named is not None:

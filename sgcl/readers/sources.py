@@ -14,7 +14,7 @@ from sgcl.readers.graphml import read_graphml
 from sgcl.readers.ids import Ids
 from sgcl.readers.objects import from_matrix, from_networkx, is_networkx
 from sgcl.readers.parquet import ParquetTable
-from sgcl.readers.table import Table, require
+from sgcl.readers.table import Table, not_used, require
 from sgcl.readers.text import TEXT_SUFFIXES, TextTable
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -72,10 +72,7 @@ def _table_edges(table: Table, source: str, target: str, weight: str | bool | No
         weight = "weight"
     used = [source, target, weight] if isinstance(weight, str) else [source, target]
     found = table.read([source, target], used[2:])
-    unused = [name for name in table.columns if name not in used]
-    if unused:
-        shown = ", ".join(map(repr, unused[:4])) + (", ..." if len(unused) > 4 else "")
-        table.notes.append(f"{table.name}: {'column' if len(unused) == 1 else 'columns'} {shown} not used")
+    table.notes += not_used(table.name, "column", [name for name in table.columns if name not in used])
     return EdgeList(table.name, found.ids[0], found.ids[1], found.numbers[:, 0] if len(used) == 3 else None,
                     where=table.where, notes=table.notes)
 
@@ -88,9 +85,9 @@ def _is_headless(table: TextTable, source: str, target: str) -> bool:
         return False
     if not 2 <= len(first) <= 3:
         raise InputError(f"{table.name}: {len(first)} column(s), none called 'source' or 'target'; "
-                         "name two with source= and target=, or give two or three set apart by commas, tabs, "
-                         "semicolons or spaces")
+                         "name two with source= and target= (--source, --target), or give two or three set apart by "
+                         "commas, tabs, semicolons or spaces")
     if any(cell.lower() in _HEADER_WORDS for cell in first):
         raise InputError(f"{table.name}: columns {', '.join(map(repr, first))}, none called 'source' or 'target'; "
-                         f"name them with source={first[0]!r} and target={first[1]!r}")
+                         f"name them with source={first[0]!r} and target={first[1]!r} (--source, --target)")
     return True

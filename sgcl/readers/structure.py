@@ -18,6 +18,7 @@ DEGREE_CAP = 64
 WALK_STEPS = 8
 SPECTRAL_WIDTH = 32
 LEARNED = "learned"
+SPECTRAL = "spectral"
 
 _DENSE_BELOW = 256  # nodes
 
@@ -83,7 +84,7 @@ def learned(adj: scipy.sparse.csr_array) -> Tensor:
 
 
 STRUCTURAL: Mapping[str, Callable[[scipy.sparse.csr_array], Tensor]] = {
-    "degree": degree, "walk": walk, "spectral": spectral, "ones": ones, LEARNED: learned}
+    "degree": degree, "walk": walk, SPECTRAL: spectral, "ones": ones, LEARNED: learned}
 
 
 def adjacency(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> scipy.sparse.csr_array:

@@ -92,7 +92,14 @@ def require(table: Table, column: str, option: str) -> None:
     """Raise unless the table has the column; ``option`` is the argument that names another."""
     if column not in table.columns:
         shown = ", ".join(map(repr, table.columns[:8])) + (", ..." if len(table.columns) > 8 else "")
-        raise InputError(f"{table.name} has no column {column!r} (it has {shown}): name it with {option}=")
+        flag = "edge-weight" if option == "weight" else option.replace("_", "-")
+        raise InputError(f"{table.name} has no column {column!r} (it has {shown}): name it with {option}= (--{flag})")
+
+
+def not_used(name: str, kind: str, unused: Sequence[str]) -> list[str]:
+    """A note on what a source holds besides, if it does."""
+    shown = ", ".join(map(repr, unused[:4])) + (", ..." if len(unused) > 4 else "")
+    return [f"{name}: {kind}{'' if len(unused) == 1 else 's'} {shown} not used"] if unused else []
 
 
 def check_names(table: Table, names: Sequence[str]) -> None:

@@ -95,7 +95,8 @@ class TextTable:
             return float(text)
         except ValueError:
             what = f"holds {field!r}" if text else "is empty"
-            hint = "" if self._header else "; if line 1 is a header, name its columns with source= and target="
+            hint = "" if self._header else ("; if line 1 is a header, name its columns with source= and target= "
+                                            "(--source, --target)")
             raise InputError(f"{self.name}, line {line}: column {column!r} {what}, expected a number{hint}") from None
 
     def _settle(self, columns: list[Ids], names: Sequence[str]) -> None:
@@ -117,7 +118,7 @@ class TextTable:
         below = set(texts) - {texts[int(column.values[0])] for column in columns}
         if not self._header and as_integers(below) is not None:
             raise InputError(f"{self.name}, line {self._file.comments + 1}: looks like a header, for all ids below it "
-                             "are integers; name its columns with source= and target=")
+                             "are integers; name its columns with source= and target= (--source, --target)")
         if integer_among(texts):
             other = next(text for text in texts if as_integers([text]) is None)
             self.notes.append(f"{self.name}: ids are taken as text, for {other!r} is no plain integer")

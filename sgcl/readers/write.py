@@ -96,7 +96,10 @@ def _feature_columns(data: Data) -> dict[str, np.ndarray]:
         raise InputError("the graph has no features to write; leave features= out")
     given = data.x.detach().cpu()
     x: np.ndarray = (given if given.layout == torch.strided else given.to_dense()).numpy()
-    return {f"x{column}": x[:, column] for column in range(x.shape[1])}
+    names = data.get("feature_names") or ["id"]
+    if "id" in names:  # of the nodes
+        names = [f"x{column}" for column in range(x.shape[1])]
+    return dict(zip(names, x.T, strict=True))
 
 
 def _label_column(data: Data) -> list[Any]:

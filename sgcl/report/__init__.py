@@ -2,8 +2,8 @@
 
 from sgcl.report.pictures import draw_curve, draw_map, draw_smoothing
 from sgcl.report.runs import print_run, print_runs, print_sweep
-from sgcl.report.scores import print_scores
+from sgcl.report.scores import print_scores, question
 from sgcl.report.table import mean_and_deviation, print_table
 
 __all__ = ["draw_curve", "draw_map", "draw_smoothing", "mean_and_deviation", "print_run", "print_runs", "print_scores",
-           "print_sweep", "print_table"]
+           "print_sweep", "print_table", "question"]

@@ -38,7 +38,7 @@ def print_run(run: Mapping[str, Any]) -> None:
         if text:
             print(f"{name:<10} {text}")
     if run["results"]:
-        print_scores([{"task": "probe", **row} for row in run["results"]])
+        print_scores(run["results"])
 
 
 def print_sweep(outcome: Mapping[str, Any]) -> None:

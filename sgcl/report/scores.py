@@ -1,4 +1,4 @@
-"""Result rows of `sgcl evaluate` as tables for a terminal: one a task, a line for each name."""
+"""Result rows of `sgcl evaluate` as tables for a terminal: one a question, a line for each name."""
 
 from __future__ import annotations
 
@@ -14,18 +14,27 @@ Values = Sequence[float | None]
 
 
 def print_scores(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the rows that :func:`sgcl.workflow.evaluate_runs` gave; those of one task and name share a line."""
-    for task in dict.fromkeys(row["task"] for row in rows):
-        mine = [row for row in rows if row["task"] == task]
-        title, columns = _TABLES[task]
+    """Print the rows that :func:`sgcl.workflow.evaluate_runs` gave; those of one question and name share a line."""
+    for asked in dict.fromkeys(map(question, rows)):
+        mine = [row for row in rows if question(row) == asked]
+        title, columns = _TABLES[mine[0]["task"]]
         table = []
         for name in dict.fromkeys(row["name"] for row in mine):
             own = [row for row in mine if row["name"] == name]
             table.append([name, *(shown([row.get(key) for row in own]) for _, key, shown in columns)])
         first = mine[0]
-        labels = f", labels {Path(first['labels']).name}" if "labels" in first else ""
-        print_table(f"{first['dataset']}{labels}, {title.format(**first)}",
+        column = f" ({first['label_column']})" if "label_column" in first else ""
+        labels = f", labels {Path(first['labels']).name}{column}" if "labels" in first else ""
+        print_table(f"{first['dataset']}{labels}, protocol {first['protocol']}, {title.format(**first)}",
                     ["", *(header.format(**first) for header, _, _ in columns)], table)
+        for reason in dict.fromkeys(row.get("disparity_reason") for row in mine):
+            if reason is not None:
+                print(f"disparity is undefined: {reason}")
+
+
+def question(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a row answers: values of rows that differ in this are not to be averaged, nor set side by side."""
+    return tuple(row.get(name) for name in ("task", "protocol", "probe", "metric", "labels", "label_column"))
 
 
 def _count(values: Values) -> str:
@@ -38,10 +47,10 @@ def _mean(pattern: str, values: Values) -> str:
 
 
 _TABLES: Mapping[str, tuple[str, Sequence[tuple[str, str, Callable[[Values], str]]]]] = {  # title; header, key, form
-    "probe": ("protocol {protocol}, probe {probe}", (
+    "probe": ("probe {probe}", (
         ("test {metric} %", "test", mean_and_deviation), ("validation %", "val", mean_and_deviation),
         ("runs x splits", "test", _count), ("disparity", "disparity", partial(_mean, "+.3f")))),
-    "knn": ("protocol {protocol}, nearest neighbours", (
+    "knn": ("nearest neighbours", (
         ("test {metric} %", "test", mean_and_deviation), ("validation %", "val", mean_and_deviation),
         ("runs x splits", "test", _count), ("mean k", "k", partial(_mean, ".1f")))),
     "clustering": ("{clusters} clusters beside the classes", (

@@ -77,6 +77,10 @@ def sweep(method: str, settle: Settle, space: Space, data: Data, *, dataset: str
                 with ProgressBar(title, quiet=quiet, verbose=verbose) as bar:
                     outcome = _tried(estimator, where, proposals, bar, memory_limit) if same is None else {
                         name: same[name] for name in _OUTCOME}
+            except InputError:
+                if not records:
+                    (folder / "sweep.json").unlink()  # other settings may follow: nothing has been tried
+                raise
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted in trial {number}; the same command goes on", signal.SIGINT) from None
             records.append({"trial": number, "values": values, **outcome, "settings": resolved})
@@ -113,8 +117,8 @@ def _tried(estimator: Estimator, where: Arena, proposals: Proposals, bar: Progre
             if proposals.is_behind(epoch.epoch, scores[epoch.epoch]):
                 raise _Behind
 
+    check_memory(estimator, graph, memory_limit)  # a refusal is no outcome: with more memory the trial may be tried
     try:
-        check_memory(estimator, graph, memory_limit)
         train(method, graph, **training, callbacks=[bar, look])
         outcome["score"] = scores[done[0]] = where.score(embeddings.compute(method, graph, training["device"]))
     except _Behind:

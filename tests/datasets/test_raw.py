@@ -1,7 +1,11 @@
 import dataclasses
+import json
+import shutil
+from pathlib import Path
 
 import pytest
 
+from sgcl.cli import main
 from sgcl.datasets import DATASETS, load, raw
 from sgcl.errors import InputError
 
@@ -47,8 +51,29 @@ def test_an_address_without_an_answer_is_named(published):
 
 
 def test_files_without_an_address_cannot_be_downloaded(tiny):
-    with pytest.raises(InputError, match="tiny: no raw files: put"):
+    with pytest.raises(InputError, match=r"tiny: no raw files: put .* or pass --data-root with that folder$"):
         raw.download(tiny.entry)
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.filterwarnings("ignore:.*the embedding has collapsed")  # three nodes
+def test_the_command_line_downloads_when_asked_to(own_cache, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    root = ["--data-root", str(tmp_path / "nowhere")]
+    train = ["train", "--dataset", "tiny", "--epochs", "1", "--hidden-channels", "4", "-q", "--out", "run"]
+    for words in (train, ["train", "--resume", "run", "-q"], ["evaluate", "run", "--task", "collapse"],
+                  ["embed", "run", "--dataset", "tiny", "--out", "e.npy"]):
+        assert main([*words, *root]) == 2
+        assert "or fetch them with download=True (--download)" in capsys.readouterr().err
+        assert main([*words, *root, "--download"]) == 0, capsys.readouterr().err
+        shutil.rmtree(own_cache)
+        if words is train:
+            Path("run/ids.npy").unlink()  # cut short before its end
+    capsys.readouterr()
+    assert main(["datasets", "tiny", *root, "--download", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["measured"]["nodes"] == 3
+    assert main(["datasets", "--download"]) == 2
+    assert "--download is for one dataset: give its NAME" in capsys.readouterr().err
 
 
 def test_files_at_hand_are_preferred_to_a_download(published, tiny):

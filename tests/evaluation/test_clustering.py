@@ -77,6 +77,9 @@ def test_inputs_are_checked():
         cluster(embedding, y, clusters=61)
     with pytest.raises(InputError, match="cluster: 0 clusters of 60 nodes, 0 of them labelled"):
         cluster(embedding, torch.full_like(y, -1))
+    for clusters in (None, 3):
+        with pytest.raises(InputError, match="cluster: all labelled nodes are of class 2: two classes are needed"):
+            cluster(embedding, torch.where(y == 2, 2, -1), clusters=clusters)
     with pytest.raises(InputError, match="cluster: starts is 0, expected at least 1"):
         cluster(embedding, y, starts=0)
     with pytest.raises(InputError, match="cluster: compares clusters with one class a node"):

@@ -17,7 +17,12 @@ def test_the_probe_is_the_protocols_with_what_it_chose_and_the_disparity(ring, c
     expected = PROTOCOLS["linkx"].probe(ring.x, ring.y, PROTOCOLS["linkx"].split(ring, 1))
     assert (values["test"], values["val"]) == (expected.test, expected.val)
     assert (values["C"], values["step"]) == (expected.C, None)
-    assert values["disparity"] == disparity(ring.x, case.adj, ring.y).value
+    spread = disparity(ring.x, case.adj, ring.y)
+    assert {name: values[name] for name in ("disparity", "disparity_scaled", "disparity_reason", "dirichlet_intra",
+                                            "dirichlet_inter", "intra_edges", "inter_edges")} == {
+        "disparity": spread.value, "disparity_scaled": spread.scaled, "disparity_reason": None,
+        "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter, "intra_edges": spread.intra_edges,
+        "inter_edges": spread.inter_edges}
     assert values["metric"] == "accuracy"
     values = TASKS["probe"].measure(ring.x, Case(ring, case.adj, case.protocol, 1, metric="roc-auc"))
     assert values["metric"] == "roc-auc"

@@ -45,6 +45,18 @@ def slow_loss(method: GraphMAE2, views) -> float:
     return decoded + method.latent_weight * latent
 
 
+def test_weights_begin_as_published():
+    torch.manual_seed(0)
+    method = GraphMAE2(300, hidden_channels=512, heads=8)
+    first, second = method.encoder.layers
+    for layer, fan_in, fan_out in ((first, 300, 512), (second, 512, 512), (method.decoder, 512, 300)):
+        assert layer.weight.std().item() == pytest.approx(2 / (fan_in + fan_out) ** 0.5, rel=0.02)
+    for vector in (first.target, second.source):
+        assert vector.std().item() == pytest.approx(2 / (512 + 64) ** 0.5, rel=0.1)
+    assert method.decoder.source.std().item() == pytest.approx(2 / (300 + 300) ** 0.5, rel=0.1)
+    assert all(a.equal(b) for a, b in zip(method.encoder.parameters(), method.teacher[0].parameters(), strict=True))
+
+
 @pytest.mark.parametrize("chosen", [
     {}, {"remask": "fixed", "gamma": 3.0}, {"norm": "layer", "residual": True, "num_layers": 3}, {"decodings": 1},
     {"view1": DropEdges(0.4), "view2": DropEdges(0.3), "latent_weight": 2.5},

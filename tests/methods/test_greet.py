@@ -106,6 +106,17 @@ def test_the_discriminators_loss_is_the_formula(graph):
         assert method.loss(views).item() == pytest.approx(float(total) / graph.adj.nnz / 2, rel=1e-4)
 
 
+def test_weights_begin_as_those_of_linear_layers():
+    """Xavier's are larger, and so learn more slowly at the same rate."""
+    torch.manual_seed(0)
+    method = GREET(1000, hidden_channels=64)
+    told = method.discriminator
+    for layer, width in ((method.low, 1000), (method.high, 1000), (told.features, 1016), (told.codes, 1016),
+                         (told.score, 256)):
+        assert 0.8 < layer.weight.abs().max() * width**0.5 <= 1
+        assert layer.bias is None or 0 < layer.bias.abs().max() * width**0.5 <= 1
+
+
 def test_encoders_and_discriminator_learn_in_turn(graph):
     method = begun(graph, encoder_steps=2)
     for epoch, told in ((1, False), (2, False), (3, True), (4, False), (6, True)):

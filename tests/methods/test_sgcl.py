@@ -105,6 +105,9 @@ def test_a_smoothing_that_leaves_most_edges_out_is_told_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         method.augment(complete(40), chance())
+    method = made(view1=NOTHING, view2=NOTHING, smoothing=Bilateral(top=3))
+    with pytest.warns(UserWarning, match=r"Bilateral\(.*\) keeps 8% of a view's edges as positives; a larger top"):
+        method.augment(complete(40), chance())
 
 
 def test_the_share_of_edges_is_worked_out(graph):

@@ -27,7 +27,9 @@ def test_nodes_edges_weights_and_defaults(tmp_path):
     assert data.ids.tolist() == ["a", "alone", "b", "c&d"]
     assert data.edge_index.tolist() == [[0, 2, 2, 3], [2, 0, 3, 2]]
     assert data.edge_weight.tolist() == [2.5, 2.5, 4, 4]
-    assert data.notes == ["no features: give a file, or one of degree, learned, ones, spectral, walk"]
+    assert data.notes == [f"{tmp_path}/g.graphml: node attribute 'weight' not used",
+                          f"{tmp_path}/g.graphml: edge attribute 'colour' not used",
+                          "no features: give a file, or one of degree, learned, ones, spectral, walk"]
 
 
 def test_weights_can_be_left_aside(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 
-from sgcl.graph import Graph
+from sgcl.graph import Graph, largest_component
 from sgcl.readers import read_graph
 
 
@@ -72,6 +72,16 @@ def test_columns_of_other_names_and_columns_not_used(tmp_path):
     assert data.y.tolist() == [1, 0, -1]
     assert data.notes[0] == f"{files['edges']}: column 'time' not used"
     assert "edge_weight" not in read_graph(files["edges"], source="u", target="v", weight=False)
+
+
+def test_names_of_feature_columns_are_kept_and_go_with_the_features(tmp_path):
+    files = write(tmp_path, edges="source,target\n0,1\n", features="age,id,visits,c\n1,0,2,9\n3,1,4,9\n5,2,6,9\n")
+    data = read_graph(**files)
+    assert data.feature_names == ["age", "visits", "c"]
+    assert largest_component(data).feature_names == ["age", "visits", "c"]  # as many as nodes, and not cut with them
+    assert read_graph(data).feature_names == ["age", "visits", "c"]
+    assert read_graph(data, features="degree").get("feature_names") is None
+    assert read_graph(data, features=np.eye(3)).get("feature_names") is None
 
 
 def test_labels_alone_bring_isolated_nodes(tmp_path):

@@ -107,6 +107,15 @@ def test_a_graph_without_ids_is_written_by_number(tmp_path):
     assert (tmp_path / "e.csv").read_text() == "source,target\n0,1\n"
 
 
+def test_names_of_features_are_kept_unless_one_is_that_of_the_ids(tmp_path):
+    for names, kept in ((["b", "a"], ["b", "a"]), (["id", "a"], ["x0", "x1"])):
+        data = pair(x=torch.tensor([[1.0, 2.0], [3.0, 4.0]]), feature_names=names)
+        write_graph(tmp_path / "e.csv", data, features=tmp_path / "x.csv")
+        read = read_graph(tmp_path / "e.csv", features=tmp_path / "x.csv")
+        assert read.feature_names == kept
+        assert torch.equal(read.x, data.x)
+
+
 def test_sparse_features_are_written_out(tmp_path):
     write_graph(tmp_path / "e.csv", pair(x=torch.eye(2).to_sparse()), features=tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_text() == "id,x0,x1\n0,1.0,0.0\n1,0.0,1.0\n"

@@ -140,9 +140,17 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path, trained, monkeypatch):
     assert len(runs.read_lines(tmp_path / "s" / "trials.jsonl")) == 1
 
 
-def test_a_trial_beyond_the_memory_fails_alone(tmp_path):
-    with pytest.raises(TrainingError, match=r"no trial of .* came to its end; the last: training takes about"):
-        swept(tmp_path / "s", {"lr": ["1e-2"]}, memory_limit=2**20)
+def test_a_trial_beyond_the_memory_is_refused_and_tried_once_there_is_more(tmp_path):
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"training takes about .* left of the limit of 1 MB"):
+            swept(tmp_path / "s", {"lr": ["1e-2"]}, memory_limit=2**20)
+        assert not list((tmp_path / "s").iterdir())                        # flags that help make another sweep of it
+    swept(tmp_path / "s", {"lr": ["1e-2"]})
+    with pytest.raises(InputError, match="training takes about"):
+        swept(tmp_path / "s", {"lr": ["1e-2", "1e-3"]}, memory_limit=2**20)
+    assert len(runs.read_lines(tmp_path / "s" / "trials.jsonl")) == 1
+    found = swept(tmp_path / "s", {"lr": ["1e-2", "1e-3"]})
+    assert [trial["state"] for trial in found["trials"]] == ["complete", "complete"]
 
 
 def test_optuna_goes_on_where_it_was_and_stops_what_falls_behind(tmp_path, trained, monkeypatch):
