@@ -149,7 +149,7 @@ def _resume(words: list[str]) -> None:
     if others:
         raise InputError(f"--resume goes on with the run's own settings: leave out {others[0]}")
     _set_threads(getattr(given, "threads", runs.read_config(Path(given.resume)).get("threads")))
-    _print_run(given, workflow.resume_run(given.resume, **_given(given, "data_root", "download"), **_running(given)))
+    _print_run(given, workflow.resume_run(given.resume, **_fetching(given), **_running(given)))
 
 
 def _add_running(parser: Any) -> None:
@@ -221,7 +221,7 @@ def _evaluate(words: list[str]) -> None:
     rows = workflow.evaluate_runs(given.runs, tasks=given.task, protocol=given.protocol, seeds=given.seeds,
                                   probe=given.probe, labels=given.labels, floors=given.floors,
                                   columns=_given(given, "id_column", "label_column"),
-                                  **_given(given, "data_root", "download"), quiet=getattr(given, "quiet", False))
+                                  **_fetching(given), quiet=getattr(given, "quiet", False))
     if getattr(given, "json", False):
         print(json.dumps({"results": rows}))
     else:
@@ -457,6 +457,11 @@ def _own_files(given: Any, *, featured: bool = True) -> dict[str, Any] | None:
     return {**files, **_given(given, "source", "target", "id_column", "label_column", weight="edge_weight")}
 
 
+def _fetching(given: Any) -> dict[str, Any]:
+    """Where named datasets come from."""
+    return {"data_root": getattr(given, "data_root", None), "download": getattr(given, "download", True)}
+
+
 def _given(given: Any, *names: str, **renamed: str) -> dict[str, Any]:
     """The arguments whose flags were given; those that are called otherwise than their flags come first."""
     return {name: getattr(given, flag) for name, flag in {**renamed, **{name: name for name in names}}.items()
@@ -468,7 +473,8 @@ def _load(given: Any, files: dict[str, Any] | None) -> Any:
     from sgcl.readers import read_graph
 
     if files is None:
-        return datasets.load(given.dataset, **_given(given, "download", root="data_root"))
+        fetching = _fetching(given)
+        return datasets.load(given.dataset, fetching["data_root"], download=fetching["download"])
     data = read_graph(**files)
     for note in data.notes:
         _note(note)
@@ -489,8 +495,8 @@ def _shown(value: Any) -> str:
 def _add_common(parser: Any) -> None:
     parser.add_argument("--data-root", metavar="DIR", default=argparse.SUPPRESS,
                         help="where raw dataset files lie; the environment variable SGCL_DATA unless given")
-    parser.add_argument("--download", action="store_true", default=argparse.SUPPRESS,
-                        help="fetch the raw files of a named dataset where they are not here")
+    parser.add_argument("--download", action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS,
+                        help="whether the raw files of a named dataset are fetched where they are not here")
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS,
                         help="one JSON value on standard output")
     parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="no progress")

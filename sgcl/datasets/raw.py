@@ -94,7 +94,7 @@ def _verify(entry: Dataset, name: str, content: bytes, where: str) -> None:
 
 
 def _fetched(entry: Dataset) -> str:
-    return "" if entry.address is None and entry.archive is None else "; or fetch them with download=True (--download)"
+    return "" if entry.address is None and entry.archive is None else "; or have them fetched (--download)"
 
 
 def _copy(entry: Dataset, url: str, to: Path) -> None:

@@ -57,15 +57,15 @@ def test_files_without_an_address_cannot_be_downloaded(tiny):
 
 @pytest.mark.usefixtures("published")
 @pytest.mark.filterwarnings("ignore:.*the embedding has collapsed")  # three nodes
-def test_the_command_line_downloads_when_asked_to(own_cache, tmp_path, monkeypatch, capsys):
+def test_the_command_line_downloads_unless_told_not_to(own_cache, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     root = ["--data-root", str(tmp_path / "nowhere")]
     train = ["train", "--dataset", "tiny", "--epochs", "1", "--hidden-channels", "4", "-q", "--out", "run"]
     for words in (train, ["train", "--resume", "run", "-q"], ["evaluate", "run", "--task", "collapse"],
                   ["embed", "run", "--dataset", "tiny", "--out", "e.npy"]):
-        assert main([*words, *root]) == 2
-        assert "or fetch them with download=True (--download)" in capsys.readouterr().err
-        assert main([*words, *root, "--download"]) == 0, capsys.readouterr().err
+        assert main([*words, *root, "--no-download"]) == 2
+        assert "or have them fetched (--download)" in capsys.readouterr().err
+        assert main([*words, *root]) == 0, capsys.readouterr().err
         shutil.rmtree(own_cache)
         if words is train:
             Path("run/ids.npy").unlink()  # cut short before its end
