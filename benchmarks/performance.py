@@ -41,8 +41,8 @@ WHERE = """## Where the time is
 - Arrays above 32 MB were once a third of the time of large graphs: glibc asks the system for each anew, which clears
   its pages. Training keeps freed memory for the next step while more than half of the machine's memory is free
   (`sgcl.ram`), which makes steps on PubMed and CS 1.5 to 1.8 times faster and holds up to half as much memory again.
-- `--workers N` makes the next batches, views and positives in threads while the model trains; with two cores, both busy
-  with matrix products, that gains little.
+- `--workers N` makes the next batches, views and positives in threads while the model trains, which takes cores that
+  the model leaves free; it is off in all figures here.
 
 What could be had from here: bfloat16 products where the processor has them; a projector narrower than the embedding.
 """
