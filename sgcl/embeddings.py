@@ -21,11 +21,13 @@ from sgcl.graph import Graph
 from sgcl.methods.base import Method
 
 _BLOCK = 1 << 19  # numbers written at a time
+_NODES = 1 << 17  # of graphs embedded at a time
 
 
 def compute(method: Method, graph: Graph, device: str = "cpu", *, memory: int | str | None = None,
             folder: Path | None = None) -> Tensor:
-    """(N, D) on the CPU, without dropout or gradients, rows in node order.
+    """(N, D) on the CPU, without dropout or gradients, rows in node order; (G, D) of a collection's graphs, some at a
+    time, by a method for graphs.
 
     Args:
         method, graph, device: what embeds, what is embedded, and where.
@@ -39,7 +41,11 @@ def compute(method: Method, graph: Graph, device: str = "cpu", *, memory: int | 
                          "limit of the memory out")
     method.to(device).eval()
     with torch.no_grad(), bounded(most, folder):
-        return method.embed(graph.to(device)).cpu()
+        if graph.graph_ptr is None:
+            return method.embed(graph.to(device)).cpu()
+        turn = torch.div(graph.graph_ptr[:-1], _NODES, rounding_mode="floor").unique_consecutive(return_counts=True)[1]
+        parts = torch.arange(graph.num_graphs).split(turn.tolist())
+        return torch.cat([method.embed(graph.take(some).to(device)).cpu() for some in parts])
 
 
 def memory_bytes(memory: int | str | None) -> int | None:

@@ -50,7 +50,7 @@ class Estimator:
                       for name, value in settings.defaults(cls.method_name).items()]
         cls.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
 
-    def fit(self, data: Data | Graph, *, callbacks: Sequence[Callback] = (),
+    def fit(self, data: Data | Graph | Sequence[Data], *, callbacks: Sequence[Callback] = (),
             checkpoint: str | Path | Checkpoints | None = None, resume: bool = False) -> Self:
         """Train on the whole of ``data``, without labels.
 
@@ -77,7 +77,7 @@ class Estimator:
             raise
         return self
 
-    def transform(self, data: Data | Graph, *, memory: int | str | None = None,
+    def transform(self, data: Data | Graph | Sequence[Data], *, memory: int | str | None = None,
                   folder: str | Path | None = None) -> Tensor:
         """The (N, D) embedding of the nodes of ``data``: the fitted graph, or another with the same features.
 
@@ -96,13 +96,20 @@ class Estimator:
         return embeddings.compute(method, graph, device_for(self.settings["device"]), memory=memory,
                                   folder=None if folder is None else Path(folder))
 
-    def fit_transform(self, data: Data | Graph) -> Tensor:
+    def fit_transform(self, data: Data | Graph | Sequence[Data]) -> Tensor:
         """:meth:`fit`, then :meth:`transform` of the same graph."""
         return self.fit(data).transform(data)
 
-    def graph(self, data: Data | Graph) -> Graph:
+    def graph(self, data: Data | Graph | Sequence[Data]) -> Graph:
         """``data`` as the model sees it."""
-        return prepare(data, **settings.split(self.settings)[2])
+        graph = prepare(data, **settings.split(self.settings)[2])
+        kind: type[Method] = METHODS[self.method_name]
+        if (graph.graph_ptr is None) == (kind.level == "graph"):
+            raise InputError(f"{self.method_name} embeds the nodes of a graph, this is a collection of graphs: take a "
+                             "method for graphs" if graph.graph_ptr is not None else
+                             f"{self.method_name} embeds graphs of a collection, this is a single graph: give a list "
+                             "of them, or take a method for nodes")
+        return graph
 
     def untrained(self, in_channels: int) -> Method:
         """The method with the weights it starts from, a function of the seed."""
@@ -252,6 +259,12 @@ class GSCL(Estimator):
     """Graph soft-contrastive learning by neighbourhood ranking; ``sgcl.methods.GSCL`` says what its settings mean."""
 
     method_name = "gscl"
+
+
+class SGCLGraphs(Estimator):
+    """Smoothed graph contrastive learning of whole graphs; ``sgcl.methods.SGCLGraphs`` says what its settings mean."""
+
+    method_name = "sgcl-graphs"
 
 
 def estimator_for(method_name: str) -> type[Estimator]:

@@ -6,6 +6,7 @@ Everything that trains sees a :class:`Graph` alone, so labels cannot leak into a
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sgcl.errors import InputError, check_kind
-from sgcl.sparse import CSR, SparseFeatures
+from sgcl.sparse import CSR, SparseFeatures, row_entries
 
 Features = Tensor | SparseFeatures
 
@@ -24,17 +25,19 @@ _SPARSE_BELOW = 0.1  # features filled less than this are kept sparse
 
 @dataclass(frozen=True)
 class Graph:
-    """An undirected graph without self-loops.
+    """An undirected graph without self-loops, or a collection of G of them side by side: block after block.
 
     Args:
         x: (N, F) features, dense or :class:`~sgcl.sparse.SparseFeatures`.
         adj: (N, N) symmetric adjacency; its values are the edge weights, ``None`` for ones.
         n_id: (N,) for a sub-graph, the numbers its nodes had in the graph it was taken from.
+        graph_ptr: (G + 1,) where the nodes of each graph of a collection start; ``None`` for a single graph.
     """
 
     x: Features
     adj: CSR
     n_id: Tensor | None = None
+    graph_ptr: Tensor | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -53,36 +56,115 @@ class Graph:
     def device(self) -> torch.device:
         return self.adj.device
 
+    @property
+    def num_graphs(self) -> int:
+        return 1 if self.graph_ptr is None else len(self.graph_ptr) - 1
+
+    @property
+    def graph_of(self) -> Tensor:
+        """(N,) the number of each node's graph."""
+        if self.graph_ptr is None:
+            return torch.zeros(self.num_nodes, dtype=torch.long, device=self.device)
+        return torch.repeat_interleave(self.graph_ptr.diff(), output_size=self.num_nodes)
+
     def replace(self, **changes: Any) -> Graph:
         return dataclasses.replace(self, **changes)
 
     def subgraph(self, nodes: Tensor) -> Graph:
         """The sub-graph induced by ``nodes`` (ascending, none twice), at the cost of those rows alone."""
-        return Graph(self.x[nodes], self.adj.submatrix(nodes), nodes if self.n_id is None else self.n_id[nodes])
+        ptr = None if self.graph_ptr is None else torch.searchsorted(nodes, self.graph_ptr)
+        return Graph(self.x[nodes], self.adj.submatrix(nodes), nodes if self.n_id is None else self.n_id[nodes], ptr)
+
+    def take(self, graphs: Tensor) -> Graph:
+        """The (n,) graphs of a collection with these numbers, in the given order, at their own cost."""
+        assert self.graph_ptr is not None
+        ptr, nodes = row_entries(self.graph_ptr, graphs)                   # (n + 1,), (nodes,)
+        rows = self.adj.take_rows(nodes)
+        moved = torch.repeat_interleave(ptr[:-1] - self.graph_ptr[graphs], ptr.diff())              # (nodes,)
+        adj = CSR(rows.ptr, rows.idx + moved[rows.row], rows.value, num_cols=len(nodes), symmetric=self.adj.symmetric)
+        return Graph(self.x[nodes], adj, nodes if self.n_id is None else self.n_id[nodes], ptr)
 
     def to(self, device: torch.device | str) -> Graph:
         if self.device == torch.device(device):
             return self
-        n_id = None if self.n_id is None else self.n_id.to(device)
-        return Graph(self.x.to(device), self.adj.to(device), n_id)
+        n_id, graph_ptr = (None if part is None else part.to(device) for part in (self.n_id, self.graph_ptr))
+        return Graph(self.x.to(device), self.adj.to(device), n_id, graph_ptr)
 
     @classmethod
-    def from_data(cls, data: Data | Graph) -> Graph:
+    def from_data(cls, data: Data | Graph | Sequence[Data]) -> Graph:
         """Check a PyG ``Data`` and bring it into form: both directions of each edge, sorted, merged, no loops.
 
         Edge weights are read from ``edge_weight``; the two directions of an edge given with different weights get the
         larger one. The input is left as it is.
+
+        A list of ``Data``, or one with ``batch``, the (N,) number of each node's graph, is a collection of graphs.
         """
         if isinstance(data, Graph):
             return data
+        if isinstance(data, Sequence):
+            data = side_by_side(data)
         check_kind(data)
         if not isinstance(data, Data):
             raise InputError(f"expected a torch_geometric.data.Data or an sgcl Graph, got {type(data).__name__}")
         x, num_nodes = _checked_features(data)
-        return cls(x, _checked_adjacency(data, num_nodes))
+        graph = cls(x, _checked_adjacency(data, num_nodes))
+        return graph if data.get("batch") is None else graph.replace(graph_ptr=_checked_graphs(data, graph.adj))
 
 
-def prepare(data: Data | Graph, *, normalize_features: bool = False) -> Graph:
+def side_by_side(graphs: Sequence[Data]) -> Data:
+    """One ``Data`` of many: ``x``, ``edge_index`` and the edge weights one after the other, ``batch`` with the number
+    of each node's graph, and ``y`` (G,), -1 where a graph has none, if any has."""
+    if not len(graphs):
+        raise InputError("the collection is empty: it has no graphs")
+    for number, graph in enumerate(graphs):
+        if not isinstance(graph, Data):
+            raise InputError(f"graph {number} of the collection is a {type(graph).__name__}, expected a "
+                             "torch_geometric.data.Data")
+        if graph.x is None or graph.x.dim() != 2:
+            raise InputError(f"graph {number} of the collection has no node features: set its x to an (n, F) matrix")
+        if graph.x.size(1) != graphs[0].x.size(1):
+            raise InputError(f"graph {number} of the collection has {graph.x.size(1)} features, the first has "
+                             f"{graphs[0].x.size(1)}: all need the same")
+    sizes = torch.tensor([len(graph.x) for graph in graphs])               # (G,)
+    first = (sizes.cumsum(0) - sizes).tolist()
+    edges = [torch.empty(2, 0, dtype=torch.long) if graph.edge_index is None else graph.edge_index for graph in graphs]
+    for number, (pairs, size) in enumerate(zip(edges, sizes.tolist(), strict=True)):
+        if pairs.numel() and not 0 <= int(pairs.min()) <= int(pairs.max()) < size:
+            raise InputError(f"graph {number} of the collection has edges to nodes that it does not have: they are "
+                             f"numbered 0 to {size - 1}")
+    data = Data(x=torch.cat([graph.x for graph in graphs]), batch=torch.repeat_interleave(sizes),
+                edge_index=torch.cat([pairs + start for pairs, start in zip(edges, first, strict=True)], dim=1),
+                num_graphs=len(graphs))
+    if any(graph.get("edge_weight") is not None for graph in graphs):
+        data.edge_weight = torch.cat([graph.edge_weight.view(-1) if graph.get("edge_weight") is not None
+                                      else torch.ones(pairs.size(1))
+                                      for graph, pairs in zip(graphs, edges, strict=True)])
+    if any(graph.y is not None for graph in graphs):
+        data.y = torch.cat([torch.tensor([-1]) if graph.y is None else graph.y.view(-1)[:1] for graph in graphs])
+    return data
+
+
+def join(parts: Sequence[Graph]) -> Graph:
+    """One collection of several, their graphs one after the other; a single graph counts as a collection of one."""
+    sizes = torch.tensor([part.num_nodes for part in parts])
+    first, entries = (sizes.cumsum(0) - sizes).tolist(), [0]
+    for part in parts:
+        entries.append(entries[-1] + part.adj.nnz)
+    weighted = any(part.adj.value is not None for part in parts)
+    device = parts[0].device
+    adj = CSR(torch.cat([part.adj.ptr[:-1] + start for part, start in zip(parts, entries, strict=False)]
+                        + [torch.tensor([entries[-1]], device=device)]),
+              torch.cat([part.adj.idx + start for part, start in zip(parts, first, strict=True)]),
+              torch.cat([part.adj.values() for part in parts]) if weighted else None,
+              symmetric=all(part.adj.symmetric for part in parts))
+    starts = [torch.tensor([0], device=device) if part.graph_ptr is None else part.graph_ptr[:-1] for part in parts]
+    ptr = torch.cat([here + start for here, start in zip(starts, first, strict=True)]
+                    + [torch.tensor([int(sizes.sum())], device=device)])
+    n_ids = [part.n_id for part in parts if part.n_id is not None]
+    return Graph(_stacked([part.x for part in parts]), adj, torch.cat(n_ids) if len(n_ids) == len(parts) else None, ptr)
+
+
+def prepare(data: Data | Graph | Sequence[Data], *, normalize_features: bool = False) -> Graph:
     """The graph that a model is trained on and embeds.
 
     Args:
@@ -131,6 +213,19 @@ def largest_component(data: Data) -> Data:
         part[name] = _rows(value, nodes) if name in ("x", "ids") else value
     part.n_id = nodes
     return part
+
+
+def _stacked(blocks: list[Features]) -> Features:
+    """(n1 + n2 + ..., F) rows under rows: sparse where all are."""
+    if not all(isinstance(x, SparseFeatures) for x in blocks):
+        return torch.cat([x.to_dense() if isinstance(x, SparseFeatures) else x for x in blocks])
+    matrices = [x.matrix if x.scale is None else x.matrix.with_values(x.matrix.values() * x.scale[x.matrix.idx])
+                for x in blocks if isinstance(x, SparseFeatures)]
+    ptr = [matrices[0].ptr]
+    for matrix in matrices[1:]:
+        ptr.append(matrix.ptr[1:] + ptr[-1][-1])
+    return SparseFeatures(CSR(torch.cat(ptr), torch.cat([matrix.idx for matrix in matrices]),
+                              torch.cat([matrix.values() for matrix in matrices]), num_cols=matrices[0].shape[1]))
 
 
 def _rows(value: Any, nodes: Tensor) -> Any:
@@ -206,6 +301,23 @@ def _checked_adjacency(data: Data, num_nodes: int) -> CSR:
         return CSR.from_coo(torch.cat([row, col]), torch.cat([col, row]), shape=(num_nodes, num_nodes), symmetric=True)
     one_way = CSR.from_coo(row, col, weight, shape=(num_nodes, num_nodes)).to_scipy(dtype="float32")
     return CSR.from_scipy(one_way.maximum(one_way.T), symmetric=True)
+
+
+def _checked_graphs(data: Data, adj: CSR) -> Tensor:
+    """(G + 1,) where the nodes of each graph start."""
+    batch = data.batch
+    if batch.dim() != 1 or len(batch) != adj.shape[0] or batch.is_floating_point():
+        raise InputError(f"data.batch must give the number of a graph for each of the {adj.shape[0]} nodes, got "
+                         f"{_shape_of(batch)}")
+    if bool((batch.diff() < 0).any()) or int(batch[0]) < 0:
+        raise InputError("data.batch must count the graphs in order: sort the nodes by their graph")
+    declared = data.get("num_graphs")
+    size = torch.bincount(batch, minlength=int(declared or 0))             # (G,)
+    if bool((size == 0).any()):
+        raise InputError(f"graph {int((size == 0).nonzero()[0])} of the collection has no nodes: leave it out")
+    if bool((batch[adj.row] != batch[adj.idx]).any()):
+        raise InputError("the collection has edges from one graph to another: give each graph its own nodes")
+    return torch.nn.functional.pad(size.cumsum(0), (1, 0))
 
 
 def _first_bad(x: Features, value: Tensor) -> str:

@@ -64,7 +64,8 @@ class Loader:
 
     def _made(self, epoch: int, batch: int) -> Step:
         generator = step_generator(self._seed, epoch, batch)
-        drawn = self._sampler(self._graph, generator)
+        shuffle = step_generator(self._seed, epoch, self._sampler.batches + 1)  # the last batch's number + 1 is taken
+        drawn = self._sampler.part(self._graph, batch, shuffle, generator)
         return Step(drawn, self._method.augment(drawn, generator), generator)
 
     def __enter__(self) -> Loader:

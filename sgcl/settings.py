@@ -6,11 +6,11 @@ import inspect
 import numbers
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, cast, get_args, get_origin, get_type_hints
 
 from sgcl.errors import InputError, unknown_name
 from sgcl.graph import prepare
-from sgcl.methods import METHODS
+from sgcl.methods import METHODS, Method
 from sgcl.samplers import SAMPLERS, Sampler
 from sgcl.smoothing import SMOOTHINGS, Smoothing
 from sgcl.trainer import train
@@ -30,12 +30,12 @@ class Setting(NamedTuple):
 
 def known(method: str) -> dict[str, Setting]:
     """Every setting of a method, of its training and of its graph, by name."""
-    found = {}
-    for owner in (METHODS[method], train, prepare):
+    found, kind = {}, cast("type[Method]", METHODS[method])
+    for owner in (kind, train, prepare):
         hints = get_type_hints(owner.__init__ if isinstance(owner, type) else owner)  # type: ignore[misc]
         for name, parameter in inspect.signature(owner).parameters.items():
             if name not in _NOT_SETTINGS:
-                found[name] = Setting(owner, hints[name], parameter.default)
+                found[name] = Setting(owner, hints[name], kind.trained_with.get(name, parameter.default))
     return found
 
 

@@ -151,7 +151,7 @@ class CSR:
 
     def take_rows(self, rows: Tensor) -> CSR:
         """The given rows, in the given order: O(entries of those rows)."""
-        ptr, entry = _row_entries(self.ptr, rows)
+        ptr, entry = row_entries(self.ptr, rows)
         value = None if self.value is None else self.value[entry]
         return CSR(ptr, self.idx[entry], value, num_cols=self.shape[1])
 
@@ -350,7 +350,7 @@ def _starts(sorted_rows: Tensor, num_rows: int) -> Tensor:
     return torch._convert_indices_from_coo_to_csr(sorted_rows, num_rows)
 
 
-def _row_entries(ptr: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+def row_entries(ptr: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
     """The new row starts and the (entries,) positions of the given rows."""
     length = ptr[rows + 1] - ptr[rows]                                     # (n,)
     new_ptr = F.pad(length.cumsum(0), (1, 0))                              # (n + 1,)

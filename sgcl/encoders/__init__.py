@@ -2,7 +2,22 @@
 
 from sgcl.encoders.dense import DenseLayer, dropout
 from sgcl.encoders.encoder import Encoder
+from sgcl.encoders.graph_encoder import Encoded, GraphEncoder
 from sgcl.encoders.layers import LAYERS, GATLayer, GCNLayer, GINLayer, SAGELayer
 from sgcl.encoders.projector import Projector
+from sgcl.encoders.readout import readout
 
-__all__ = ["LAYERS", "DenseLayer", "Encoder", "GATLayer", "GCNLayer", "GINLayer", "Projector", "SAGELayer", "dropout"]
+__all__ = [
+    "LAYERS",
+    "DenseLayer",
+    "Encoded",
+    "Encoder",
+    "GATLayer",
+    "GCNLayer",
+    "GINLayer",
+    "GraphEncoder",
+    "Projector",
+    "SAGELayer",
+    "dropout",
+    "readout",
+]

@@ -137,13 +137,18 @@ class SAGELayer(Layer):
 
 
 class GINLayer(Layer):
-    """Xu et al.: H' = MLP((1 + eps) H + A H), a two-layer perceptron; its first product is taken before the sum."""
+    """Xu et al.: H' = MLP((1 + eps) H + A H), a two-layer perceptron; its first product is taken before the sum.
 
-    def __init__(self, in_channels: int, out_channels: int) -> None:
+    Args:
+        in_channels, out_channels: the widths of H and H'.
+        learn_eps: whether eps is learned; it stays 0 else.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, learn_eps: bool = True) -> None:
         super().__init__()
         self.weight = _glorot(in_channels, out_channels)
         self.bias = nn.Parameter(torch.zeros(out_channels))
-        self.eps = nn.Parameter(torch.zeros(()))
+        self.eps = nn.Parameter(torch.zeros(())) if learn_eps else 0.0
         self.out = nn.Linear(out_channels, out_channels)
 
     @staticmethod

@@ -9,6 +9,7 @@ from sgcl.methods.dgi import DGI
 from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
+from sgcl.methods.graphs import SGCLGraphs
 from sgcl.methods.greet import GREET
 from sgcl.methods.grlc import GRLC
 from sgcl.methods.gscl import GSCL
@@ -32,6 +33,7 @@ METHODS = Registry("method", {
     "graphmae2": GraphMAE2,
     "greet": GREET,
     "gscl": GSCL,
+    "sgcl-graphs": SGCLGraphs,
 }, "sgcl.methods")
 
 __all__ = [
@@ -51,4 +53,5 @@ __all__ = [
     "GraphMAE2",
     "Method",
     "ProGCL",
+    "SGCLGraphs",
 ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from sgcl.graph import Graph
+
+Level = Literal["node", "graph"]
 
 
 class Method(nn.Module, ABC):
@@ -21,6 +23,9 @@ class Method(nn.Module, ABC):
     buffers: a checkpoint holds those, of whatever kind, and nothing else. Saved weights leave out what is registered
     with ``persistent=False``, such as a row for each node of the graph.
     """
+
+    level: ClassVar[Level] = "node"              #: what it embeds: nodes of a graph, or graphs of a collection
+    trained_with: ClassVar[dict[str, Any]] = {}  #: settings of the training that its paper has otherwise
 
     def start(self, graph: Graph) -> None:
         """Called once before training, and again when it is resumed, with the whole graph, on the CPU.
@@ -51,7 +56,8 @@ class Method(nn.Module, ABC):
 
     @abstractmethod
     def embed(self, graph: Graph) -> Tensor:
-        """The embedding of every node of an un-augmented graph, (N, D), rows in node order."""
+        """The embedding of every node of an un-augmented graph, (N, D), rows in node order; at graph level of every
+        graph of a collection, (G, D), each without regard to the others."""
 
     def after_step(self, progress: float) -> None:
         """Called after each optimiser step; ``progress`` runs from 0 to 1 over the training."""

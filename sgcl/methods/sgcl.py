@@ -71,12 +71,9 @@ class SGCL(Method):
                  negative_weight: float | None = None, similarity: Similarity = "cosine", terms: Terms = "both",
                  embedding: Downstream = "first") -> None:
         super().__init__()
-        if negative_weight is not None and not 0 < negative_weight < math.inf:
-            raise InputError(f"SGCL: negative_weight is {negative_weight}, expected a finite number above 0")
-        for name, word, known in (("similarity", similarity, Similarity), ("terms", terms, Terms),
-                                  ("embedding", embedding, Downstream)):
-            if word not in get_args(known):
-                raise unknown_name(f"SGCL {name}", word, get_args(known))
+        check_contrast("SGCL", negative_weight, similarity, terms)
+        if embedding not in get_args(Downstream):
+            raise unknown_name("SGCL embedding", embedding, get_args(Downstream))
         self.encoders = nn.ModuleList(
             Encoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer, activation=activation,
                     dropout=dropout) for _ in range(1 if shared else 2))
@@ -86,10 +83,9 @@ class SGCL(Method):
         self.edge_coverage: float | None = None  # of the first batch: its edges among the positives
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Pair:
-        first, second = self.view1(graph, generator), self.view2(graph, generator)
-        pair = Pair(first, second, self.smoothing(second.adj), self.smoothing(first.adj))
+        pair = make_pair(graph, self.view1, self.view2, self.smoothing, generator)
         if self.edge_coverage is None:
-            self._warn_if_thin(pair)
+            self.edge_coverage = warn_if_thin(self.smoothing, pair)
         return pair
 
     def loss(self, views: Pair) -> Tensor:
@@ -105,10 +101,27 @@ class SGCL(Method):
         both = [encoder(graph.x, graph.adj) for encoder in self.encoders]
         return torch.cat(both, dim=1) if self.embedding == "concat" else torch.stack(both).mean(0)
 
-    def _warn_if_thin(self, pair: Pair) -> None:
-        """Say once when a smoothing leaves most edges out: it then does little. The identity is meant to."""
-        share = self.edge_coverage = edge_coverage(pair.positives12, pair.second.adj)
-        if share < 0.5 and not isinstance(self.smoothing, Identity):
-            more = "a smaller prune" if self.smoothing.top is None else "a larger top"
-            warnings.warn(f"{self.smoothing} keeps {share:.0%} of a view's edges as positives; {more} keeps more",
-                          stacklevel=2)
+
+def check_contrast(owner: str, negative_weight: float | None, similarity: str, terms: str) -> None:
+    """Raise on settings of the smoothed loss that make no sense."""
+    if negative_weight is not None and not 0 < negative_weight < math.inf:
+        raise InputError(f"{owner}: negative_weight is {negative_weight}, expected a finite number above 0")
+    for name, word, known in (("similarity", similarity, Similarity), ("terms", terms, Terms)):
+        if word not in get_args(known):
+            raise unknown_name(f"{owner} {name}", word, get_args(known))
+
+
+def make_pair(graph: Graph, view1: View, view2: View, smoothing: Smoothing, generator: torch.Generator) -> Pair:
+    """Two views, and the positives that the geometry of each gives to the nodes of the other."""
+    first, second = view1(graph, generator), view2(graph, generator)
+    return Pair(first, second, smoothing(second.adj), smoothing(first.adj))
+
+
+def warn_if_thin(smoothing: Smoothing, pair: Pair) -> float:
+    """The share of the edges among the positives. Says when a smoothing leaves most of them out: it then does little.
+    The identity is meant to."""
+    share = edge_coverage(pair.positives12, pair.second.adj)
+    if share < 0.5 and not isinstance(smoothing, Identity):
+        more = "a smaller prune" if smoothing.top is None else "a larger top"
+        warnings.warn(f"{smoothing} keeps {share:.0%} of a view's edges as positives; {more} keeps more", stacklevel=3)
+    return share

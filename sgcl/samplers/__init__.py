@@ -5,12 +5,13 @@ from sgcl.samplers.base import Sampler
 from sgcl.samplers.edge import RandomEdge
 from sgcl.samplers.ego import EgoGraph
 from sgcl.samplers.full import FullGraph
+from sgcl.samplers.graphs import WholeGraphs
 from sgcl.samplers.node import RandomNode
 from sgcl.samplers.saint import saint_coefficients
 from sgcl.samplers.walk import RandomWalk
 
 SAMPLERS = Registry("sampler", {"full": FullGraph, "walk": RandomWalk, "node": RandomNode, "edge": RandomEdge,
-                                "ego": EgoGraph}, "sgcl.samplers")
+                                "ego": EgoGraph, "graphs": WholeGraphs}, "sgcl.samplers")
 
 __all__ = [
     "SAMPLERS",
@@ -20,5 +21,6 @@ __all__ = [
     "RandomNode",
     "RandomWalk",
     "Sampler",
+    "WholeGraphs",
     "saint_coefficients",
 ]

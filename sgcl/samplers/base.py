@@ -29,6 +29,14 @@ class Sampler(ABC):
         """One batch: the sub-graph induced by :meth:`nodes`."""
         return graph.subgraph(self.nodes(graph, generator))
 
+    def on(self, graph: Graph) -> Sampler:
+        """The sampler for a graph: where the batches of an epoch depend on it, with their number."""
+        return self
+
+    def part(self, graph: Graph, number: int, shuffle: torch.Generator, generator: torch.Generator) -> Graph:
+        """Batch ``number`` of an epoch, all of whose batches are called with the same state of ``shuffle``."""
+        return self(graph, generator)
+
 
 def check_counts(owner: str, **counts: int | None) -> None:
     """Raise unless every count is a whole number of at least 1, or not given."""

@@ -1,0 +1,5 @@
+"""Methods for collections: a paper a file, embeddings of whole graphs, (G, D)."""
+
+from sgcl.methods.graphs.sgcl import SGCLGraphs
+
+__all__ = ["SGCLGraphs"]
