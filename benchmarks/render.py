@@ -1,4 +1,4 @@
-"""Write results.md, baselines.md and performance.md in docs/ from the lines in results/: no figure of ours is typed.
+"""Write the pages in docs/ that are made of the lines in results/: no figure of ours is typed.
 
     python benchmarks/render.py [--check]
 
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import baselines
+import graph_pages
 import performance
 
 from sgcl.runs import read_lines
@@ -122,7 +123,7 @@ the same method with the conventional target: what a smoothing adds is the diffe
 def main() -> int:
     docs = ROOT / "docs"
     pages = {docs / "results.md": render(), docs / "baselines.md": baselines.render(),
-             docs / "performance.md": performance.render()}
+             docs / "performance.md": performance.render(), docs / "graph-level.md": graph_pages.render()}
     if "--check" in sys.argv:
         return int(any(file.read_text() != page for file, page in pages.items()))
     for file, page in pages.items():
