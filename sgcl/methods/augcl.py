@@ -77,7 +77,7 @@ class AUGCL(Method):
                  view2: View = Compose((DropEdges(0.3), MaskFeatures(0.3))),  # noqa: B008
                  temperature: float = 0.2, pretrain: float = 0.5, candidates: int = 1024, reward: float = 1.9,
                  passes: int = 10) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         check_temperature("AUGCL", temperature)
         check_rate("AUGCL", "pretrain", pretrain)
         if candidates < 3:

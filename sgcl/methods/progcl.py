@@ -78,7 +78,7 @@ class ProGCL(Method):
                  view2: View = Compose((DropEdges(0.3), MaskFeatures(0.3))),  # noqa: B008
                  temperature: float = 0.2, scheme: Scheme = "weight", start_epoch: int = 400, prior: float = 0.05,
                  frozen: bool = True, mixed: int = 1000) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         check_temperature("ProGCL", temperature)
         if scheme not in get_args(Scheme):
             raise unknown_name("ProGCL scheme", scheme, get_args(Scheme))
