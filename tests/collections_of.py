@@ -42,3 +42,10 @@ def edges_of(graph: Graph) -> set[tuple[int, int]]:
 
 def values_of(x: torch.Tensor | SparseFeatures) -> torch.Tensor:
     return x.to_dense() if isinstance(x, SparseFeatures) else x
+
+
+def rings_and_paths(*, sparse: bool = False) -> Graph:
+    """Six graphs of two kinds, of four to nine nodes."""
+    ring = [(size, [(i, (i + 1) % size) for i in range(size)]) for size in (5, 6, 9)]
+    path = [(size, [(i, i + 1) for i in range(size - 1)]) for size in (4, 6, 8)]
+    return collection_of([graph for pair in zip(ring, path, strict=True) for graph in pair], sparse=sparse)
