@@ -9,7 +9,13 @@ from sgcl.methods.dgi import DGI
 from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
-from sgcl.methods.graphs import SGCLGraphs
+from sgcl.methods.graphs import (
+    AUGCLGraphs,
+    GraphCL,
+    InfoGraph,
+    ProGCLGraphs,
+    SGCLGraphs,
+)
 from sgcl.methods.greet import GREET
 from sgcl.methods.grlc import GRLC
 from sgcl.methods.gscl import GSCL
@@ -34,6 +40,10 @@ METHODS = Registry("method", {
     "greet": GREET,
     "gscl": GSCL,
     "sgcl-graphs": SGCLGraphs,
+    "infograph": InfoGraph,
+    "graphcl": GraphCL,
+    "progcl-graphs": ProGCLGraphs,
+    "augcl-graphs": AUGCLGraphs,
 }, "sgcl.methods")
 
 __all__ = [
@@ -50,8 +60,12 @@ __all__ = [
     "METHODS",
     "MVGRL",
     "SGCL",
+    "AUGCLGraphs",
+    "GraphCL",
     "GraphMAE2",
+    "InfoGraph",
     "Method",
     "ProGCL",
+    "ProGCLGraphs",
     "SGCLGraphs",
 ]

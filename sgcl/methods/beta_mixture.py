@@ -44,8 +44,12 @@ class BetaMixture(NamedTuple):
             beta = alpha * (1 - mean) / mean
             beta[1] = torch.where(beta[1] < 1, 1.01, beta[1])
             mixture = cls(alpha, beta, weight.mean(1) / weight.mean(1).sum())
-        mean = mixture.alpha / (mixture.alpha + mixture.beta)
-        return mixture if mean[0] <= mean[1] else cls(*(part.flip(0) for part in mixture))
+        return mixture if mixture.mean[0] <= mixture.mean[1] else cls(*(part.flip(0) for part in mixture))
+
+    @property
+    def mean(self) -> Tensor:
+        """(2,) of the numbers of each kind."""
+        return self.alpha / (self.alpha + self.beta)
 
     def lower(self, x: Tensor) -> Tensor:
         """The probability that each x is of kind 0, in the shape and type of x."""
