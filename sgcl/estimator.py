@@ -267,6 +267,12 @@ class SGCLGraphs(Estimator):
     method_name = "sgcl-graphs"
 
 
+class LaGraph(Estimator):
+    """Latent graph prediction of whole graphs; ``sgcl.methods.LaGraph`` says what its settings mean."""
+
+    method_name = "lagraph"
+
+
 def estimator_for(method_name: str) -> type[Estimator]:
     """The estimator class of a method, also of one from another package."""
     for known in Estimator.__subclasses__():

@@ -9,7 +9,7 @@ from sgcl.methods.dgi import DGI
 from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
-from sgcl.methods.graphs import SGCLGraphs
+from sgcl.methods.graphs import LaGraph, SGCLGraphs
 from sgcl.methods.greet import GREET
 from sgcl.methods.grlc import GRLC
 from sgcl.methods.gscl import GSCL
@@ -34,6 +34,7 @@ METHODS = Registry("method", {
     "greet": GREET,
     "gscl": GSCL,
     "sgcl-graphs": SGCLGraphs,
+    "lagraph": LaGraph,
 }, "sgcl.methods")
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "MVGRL",
     "SGCL",
     "GraphMAE2",
+    "LaGraph",
     "Method",
     "ProGCL",
     "SGCLGraphs",

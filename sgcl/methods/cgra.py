@@ -19,6 +19,7 @@ from sgcl.graph import Graph, scale_rows
 from sgcl.losses.infonce import check_temperature, unit_rows
 from sgcl.losses.logsumexp import group_logsumexp, pair_logsumexp
 from sgcl.methods.base import Method
+from sgcl.methods.moving_average import follow
 from sgcl.smoothing.rows import identity, pruned, row_of, scaled
 from sgcl.sparse import CSR, sddmm
 
@@ -116,10 +117,8 @@ class CGRA(Method):
     def embed(self, graph: Graph) -> Tensor:
         return self._encoded(self.online, graph)
 
-    @torch.no_grad()
     def after_step(self, progress: float) -> None:
-        for slow, fast in zip(self.target.parameters(), self.online.parameters(), strict=True):
-            slow.lerp_(fast, 1 - self.momentum)
+        follow(self.target, self.online, 1 - self.momentum)
 
     def _encoded(self, encoder: Encoder, graph: Graph) -> Tensor:
         """Dropout before the first layer and after the last; the encoder has it in between."""

@@ -1,5 +1,9 @@
 """Methods for collections: a paper a file, embeddings of whole graphs, (G, D)."""
 
+from sgcl.methods.graphs.lagraph import LaGraph
 from sgcl.methods.graphs.sgcl import SGCLGraphs
 
-__all__ = ["SGCLGraphs"]
+__all__ = [
+    "LaGraph",
+    "SGCLGraphs",
+]
