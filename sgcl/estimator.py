@@ -273,6 +273,12 @@ class LaGraph(Estimator):
     method_name = "lagraph"
 
 
+class BGRLGraphs(Estimator):
+    """Bootstrapped graph latents of whole graphs; ``sgcl.methods.BGRLGraphs`` says what its settings mean."""
+
+    method_name = "bgrl-graphs"
+
+
 def estimator_for(method_name: str) -> type[Estimator]:
     """The estimator class of a method, also of one from another package."""
     for known in Estimator.__subclasses__():

@@ -9,7 +9,7 @@ from sgcl.methods.dgi import DGI
 from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
-from sgcl.methods.graphs import LaGraph, SGCLGraphs
+from sgcl.methods.graphs import BGRLGraphs, LaGraph, SGCLGraphs
 from sgcl.methods.greet import GREET
 from sgcl.methods.grlc import GRLC
 from sgcl.methods.gscl import GSCL
@@ -35,6 +35,7 @@ METHODS = Registry("method", {
     "gscl": GSCL,
     "sgcl-graphs": SGCLGraphs,
     "lagraph": LaGraph,
+    "bgrl-graphs": BGRLGraphs,
 }, "sgcl.methods")
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "METHODS",
     "MVGRL",
     "SGCL",
+    "BGRLGraphs",
     "GraphMAE2",
     "LaGraph",
     "Method",

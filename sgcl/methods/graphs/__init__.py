@@ -1,9 +1,11 @@
 """Methods for collections: a paper a file, embeddings of whole graphs, (G, D)."""
 
+from sgcl.methods.graphs.bgrl import BGRLGraphs
 from sgcl.methods.graphs.lagraph import LaGraph
 from sgcl.methods.graphs.sgcl import SGCLGraphs
 
 __all__ = [
+    "BGRLGraphs",
     "LaGraph",
     "SGCLGraphs",
 ]
