@@ -51,14 +51,26 @@ def mixed_info_nce(z1: Tensor, z2: Tensor, *, weights: Weights, order: Tensor, t
     return loss / (2 * len(z1))
 
 
+def mixed_cosines(cosines: Tensor, weight: Tensor, itself: Tensor, order: Tensor) -> Tensor:
+    """(n, M) the means, by weight, of the cosines of each anchor's M heaviest and, in that order, of others of them.
+
+    Args:
+        cosines: (n, N) of the anchors with all.
+        weight: (n, N) of at least 0; gets no gradient.
+        itself: (n, N) true where an anchor meets itself.
+        order: (M,) a permutation.
+    """
+    top = weight.masked_fill(itself, -1).topk(len(order))                  # (n, M)
+    chosen, pull = cosines.gather(1, top.indices), top.values.clamp(min=_TINY)
+    return (chosen * pull + chosen[:, order] * pull[:, order]) / (pull + pull[:, order])
+
+
 def _cost(rows: slice, a: Tensor, b: Tensor, weight: Tensor, order: Tensor, temperature: float) -> Tensor:
     """The sum of log((p + q) / p) over some anchors of view a; their (n, N) weights are ranked."""
     cross, own = a[rows] @ b.T, a[rows] @ a.T                              # (n, N)
     itself = torch.zeros_like(cross, dtype=torch.bool)
     itself.diagonal(rows.start).fill_(True)
-    top = weight.masked_fill(itself, -1).topk(len(order))                  # (n, M)
-    chosen, pull = cross.gather(1, top.indices), top.values.clamp(min=_TINY)
-    mixed = (chosen * pull + chosen[:, order] * pull[:, order]) / (pull + pull[:, order])
+    mixed = mixed_cosines(cross, weight, itself, order)                    # (n, M)
     terms = [(cosines / temperature).exp().sum(1) for cosines in (cross, own.masked_fill(itself, -torch.inf), mixed)]
     total = torch.stack(terms).sum(0)                                      # (n,)
     return (total.log() - cross.diagonal(rows.start) / temperature).sum()
