@@ -279,6 +279,12 @@ class BGRLGraphs(Estimator):
     method_name = "bgrl-graphs"
 
 
+class CGRAGraphs(Estimator):
+    """Contrastive graph representation of whole graphs; ``sgcl.methods.CGRAGraphs`` says what its settings mean."""
+
+    method_name = "cgra-graphs"
+
+
 def estimator_for(method_name: str) -> type[Estimator]:
     """The estimator class of a method, also of one from another package."""
     for known in Estimator.__subclasses__():

@@ -9,7 +9,7 @@ from sgcl.methods.dgi import DGI
 from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
-from sgcl.methods.graphs import BGRLGraphs, LaGraph, SGCLGraphs
+from sgcl.methods.graphs import BGRLGraphs, CGRAGraphs, LaGraph, SGCLGraphs
 from sgcl.methods.greet import GREET
 from sgcl.methods.grlc import GRLC
 from sgcl.methods.gscl import GSCL
@@ -36,6 +36,7 @@ METHODS = Registry("method", {
     "sgcl-graphs": SGCLGraphs,
     "lagraph": LaGraph,
     "bgrl-graphs": BGRLGraphs,
+    "cgra-graphs": CGRAGraphs,
 }, "sgcl.methods")
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "MVGRL",
     "SGCL",
     "BGRLGraphs",
+    "CGRAGraphs",
     "GraphMAE2",
     "LaGraph",
     "Method",

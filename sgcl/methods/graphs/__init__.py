@@ -1,11 +1,13 @@
 """Methods for collections: a paper a file, embeddings of whole graphs, (G, D)."""
 
 from sgcl.methods.graphs.bgrl import BGRLGraphs
+from sgcl.methods.graphs.cgra import CGRAGraphs
 from sgcl.methods.graphs.lagraph import LaGraph
 from sgcl.methods.graphs.sgcl import SGCLGraphs
 
 __all__ = [
     "BGRLGraphs",
+    "CGRAGraphs",
     "LaGraph",
     "SGCLGraphs",
 ]
