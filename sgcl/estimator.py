@@ -285,6 +285,13 @@ class CGRAGraphs(Estimator):
     method_name = "cgra-graphs"
 
 
+class MVGRLGraphs(Estimator):
+    """Contrastive multi-view representation learning of whole graphs; ``sgcl.methods.MVGRLGraphs`` says what its
+    settings mean."""
+
+    method_name = "mvgrl-graphs"
+
+
 def estimator_for(method_name: str) -> type[Estimator]:
     """The estimator class of a method, also of one from another package."""
     for known in Estimator.__subclasses__():

@@ -9,7 +9,7 @@ from sgcl.methods.dgi import DGI
 from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
-from sgcl.methods.graphs import BGRLGraphs, CGRAGraphs, LaGraph, SGCLGraphs
+from sgcl.methods.graphs import BGRLGraphs, CGRAGraphs, LaGraph, MVGRLGraphs, SGCLGraphs
 from sgcl.methods.greet import GREET
 from sgcl.methods.grlc import GRLC
 from sgcl.methods.gscl import GSCL
@@ -37,6 +37,7 @@ METHODS = Registry("method", {
     "lagraph": LaGraph,
     "bgrl-graphs": BGRLGraphs,
     "cgra-graphs": CGRAGraphs,
+    "mvgrl-graphs": MVGRLGraphs,
 }, "sgcl.methods")
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "CGRAGraphs",
     "GraphMAE2",
     "LaGraph",
+    "MVGRLGraphs",
     "Method",
     "ProGCL",
     "SGCLGraphs",

@@ -3,11 +3,13 @@
 from sgcl.methods.graphs.bgrl import BGRLGraphs
 from sgcl.methods.graphs.cgra import CGRAGraphs
 from sgcl.methods.graphs.lagraph import LaGraph
+from sgcl.methods.graphs.mvgrl import MVGRLGraphs
 from sgcl.methods.graphs.sgcl import SGCLGraphs
 
 __all__ = [
     "BGRLGraphs",
     "CGRAGraphs",
     "LaGraph",
+    "MVGRLGraphs",
     "SGCLGraphs",
 ]
