@@ -292,6 +292,31 @@ class AUGCLGraphs(Estimator):
     method_name = "augcl-graphs"
 
 
+class LaGraph(Estimator):
+    """Latent graph prediction of whole graphs; ``sgcl.methods.LaGraph`` says what its settings mean."""
+
+    method_name = "lagraph"
+
+
+class BGRLGraphs(Estimator):
+    """Bootstrapped graph latents of whole graphs; ``sgcl.methods.BGRLGraphs`` says what its settings mean."""
+
+    method_name = "bgrl-graphs"
+
+
+class CGRAGraphs(Estimator):
+    """Contrastive graph representation of whole graphs; ``sgcl.methods.CGRAGraphs`` says what its settings mean."""
+
+    method_name = "cgra-graphs"
+
+
+class MVGRLGraphs(Estimator):
+    """Contrastive multi-view representation learning of whole graphs; ``sgcl.methods.MVGRLGraphs`` says what its
+    settings mean."""
+
+    method_name = "mvgrl-graphs"
+
+
 def estimator_for(method_name: str) -> type[Estimator]:
     """The estimator class of a method, also of one from another package."""
     for known in Estimator.__subclasses__():

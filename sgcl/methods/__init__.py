@@ -11,8 +11,12 @@ from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
 from sgcl.methods.graphs import (
     AUGCLGraphs,
+    BGRLGraphs,
+    CGRAGraphs,
     GraphCL,
     InfoGraph,
+    LaGraph,
+    MVGRLGraphs,
     ProGCLGraphs,
     SGCLGraphs,
 )
@@ -44,6 +48,10 @@ METHODS = Registry("method", {
     "graphcl": GraphCL,
     "progcl-graphs": ProGCLGraphs,
     "augcl-graphs": AUGCLGraphs,
+    "lagraph": LaGraph,
+    "bgrl-graphs": BGRLGraphs,
+    "cgra-graphs": CGRAGraphs,
+    "mvgrl-graphs": MVGRLGraphs,
 }, "sgcl.methods")
 
 __all__ = [
@@ -61,9 +69,13 @@ __all__ = [
     "MVGRL",
     "SGCL",
     "AUGCLGraphs",
+    "BGRLGraphs",
+    "CGRAGraphs",
     "GraphCL",
     "GraphMAE2",
     "InfoGraph",
+    "LaGraph",
+    "MVGRLGraphs",
     "Method",
     "ProGCL",
     "ProGCLGraphs",

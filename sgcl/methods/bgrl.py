@@ -17,6 +17,7 @@ from sgcl.encoders.prelu import PReLU
 from sgcl.errors import InputError
 from sgcl.graph import Graph
 from sgcl.methods.base import Method
+from sgcl.methods.moving_average import follow
 from sgcl.views import Compose, DropEdges, MaskFeatures, View
 
 
@@ -88,8 +89,5 @@ class BGRL(Method):
         h: Tensor = self.online(graph.x, graph.adj)                        # (N, D)
         return h
 
-    @torch.no_grad()
     def after_step(self, progress: float) -> None:
-        moved = (1 - self.momentum) * (1 + math.cos(math.pi * progress)) / 2
-        for slow, fast in zip(self.target.parameters(), self.online.parameters(), strict=True):
-            slow.lerp_(fast, moved)
+        follow(self.target, self.online, (1 - self.momentum) * (1 + math.cos(math.pi * progress)) / 2)

@@ -19,6 +19,7 @@ from sgcl.graph import Graph, scale_rows
 from sgcl.losses.infonce import check_temperature, unit_rows
 from sgcl.losses.logsumexp import group_logsumexp, pair_logsumexp
 from sgcl.methods.base import Method
+from sgcl.methods.moving_average import follow
 from sgcl.smoothing.rows import identity, pruned, row_of, scaled
 from sgcl.sparse import CSR, sddmm
 
@@ -102,9 +103,8 @@ class CGRA(Method):
         count = max(2, int(self.mask_rate * graph.num_nodes))
         masked = torch.randperm(graph.num_nodes, generator=generator)[:count].sort().values
         nodes = masked if graph.n_id is None else graph.n_id.cpu()[masked]
-        seen = torch.ones(graph.num_nodes, dtype=graph.x.dtype).index_fill_(0, masked, 0.0)
-        hidden = graph.replace(x=scale_rows(graph.x, seen.to(graph.device)))
-        return Masked(graph, hidden, masked.to(graph.device), self._similar.submatrix(nodes).to(graph.device))
+        return Masked(graph, without_features(graph, masked), masked.to(graph.device),
+                      self._similar.submatrix(nodes).to(graph.device))
 
     def loss(self, views: Masked) -> Tensor:
         h = self._encoded(self.online, views.hidden)                       # (N, D)
@@ -116,15 +116,19 @@ class CGRA(Method):
     def embed(self, graph: Graph) -> Tensor:
         return self._encoded(self.online, graph)
 
-    @torch.no_grad()
     def after_step(self, progress: float) -> None:
-        for slow, fast in zip(self.target.parameters(), self.online.parameters(), strict=True):
-            slow.lerp_(fast, 1 - self.momentum)
+        follow(self.target, self.online, 1 - self.momentum)
 
     def _encoded(self, encoder: Encoder, graph: Graph) -> Tensor:
         """Dropout before the first layer and after the last; the encoder has it in between."""
         h = encoder(dropout(graph.x, self.input_dropout, self.training), graph.adj)
         return F.dropout(h, self.dropout, self.training)
+
+
+def without_features(graph: Graph, nodes: Tensor) -> Graph:
+    """The graph with zeros for the features of the (n,) ``nodes``, numbered on the CPU."""
+    seen = torch.ones(graph.num_nodes, dtype=graph.x.dtype).index_fill_(0, nodes, 0.0)
+    return graph.replace(x=scale_rows(graph.x, seen.to(graph.device)))
 
 
 def similar_nodes_loss(u: Tensor, v: Tensor, positives: CSR, temperature: float) -> Tensor:

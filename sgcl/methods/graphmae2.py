@@ -19,6 +19,7 @@ from sgcl.encoders.prelu import PReLU
 from sgcl.errors import InputError, check_rate, unknown_name
 from sgcl.graph import Features, Graph, scale_rows
 from sgcl.methods.base import Method
+from sgcl.methods.moving_average import follow
 from sgcl.methods.recompute import recomputed
 from sgcl.sparse import CSR, SparseFeatures
 from sgcl.views import Compose, View
@@ -146,13 +147,9 @@ class GraphMAE2(Method):
         h: Tensor = self.encoder(graph.x, graph.adj)                       # (N, D)
         return h
 
-    @torch.no_grad()
     def after_step(self, progress: float) -> None:
-        if progress < self.delay:
-            return
-        student = nn.ModuleList([self.encoder, self.projector])
-        for slow, fast in zip(self.teacher.parameters(), student.parameters(), strict=True):
-            slow.lerp_(fast, 1 - self.momentum)
+        if progress >= self.delay:
+            follow(self.teacher, nn.ModuleList([self.encoder, self.projector]), 1 - self.momentum)
 
     def _latent_error(self, h: Tensor, target: Tensor) -> Tensor:
         return _cosine_error(self.predictor(self.projector(h)), target, 1.0)

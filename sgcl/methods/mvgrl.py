@@ -67,12 +67,7 @@ class MVGRL(Method):
     def __init__(self, in_channels: int, *, hidden_channels: int = 512, num_layers: int = 1, activation: str = "prelu",
                  dropout: float = 0.0, alpha: float = 0.2, top: int = 128, prune: float = 1e-3) -> None:
         super().__init__()
-        if not 0 < alpha < 1:
-            raise InputError(f"MVGRL: alpha is {alpha}, expected a restart probability in (0, 1)")
-        if top < 1:
-            raise InputError(f"MVGRL: top is {top}, expected at least 1")
-        if not 0 <= prune < 1:
-            raise InputError(f"MVGRL: prune is {prune}, expected a threshold in [0, 1)")
+        check_diffusion("MVGRL", alpha, top, prune)
         self.encoders = nn.ModuleList(
             Encoder(in_channels, hidden_channels, num_layers=num_layers, activation=activation, dropout=dropout)
             for _ in range(2))
@@ -107,10 +102,25 @@ class MVGRL(Method):
         return first(graph.x, graph.adj), second.propagate(graph.x, diffusion)  # type: ignore[operator]
 
     def _diffusion(self, adj: CSR) -> CSR:
-        """S of the training graph if it is that one, else worked out."""
-        if self._known is not None and _same(adj, self._known[0]):
-            return self._known[1].to(adj.device)
-        return page_rank(adj, alpha=self.alpha, top=self.top, prune=self.prune).to(adj.device)
+        return diffusion_of(adj, self._known, alpha=self.alpha, top=self.top, prune=self.prune)
+
+
+def check_diffusion(owner: str, alpha: float, top: int, prune: float) -> None:
+    """Raise on settings of :func:`page_rank` that make no sense."""
+    if not 0 < alpha < 1:
+        raise InputError(f"{owner}: alpha is {alpha}, expected a restart probability in (0, 1)")
+    if top < 1:
+        raise InputError(f"{owner}: top is {top}, expected at least 1")
+    if not 0 <= prune < 1:
+        raise InputError(f"{owner}: prune is {prune}, expected a threshold in [0, 1)")
+
+
+def diffusion_of(adj: CSR, known: tuple[CSR, CSR] | None, *, alpha: float, top: int, prune: float) -> CSR:
+    """:func:`page_rank` of the adjacency, where it lies; not worked out again if it is ``known``, the first of an
+    adjacency and its own."""
+    if known is not None and _same(adj, known[0]):
+        return known[1].to(adj.device)
+    return page_rank(adj, alpha=alpha, top=top, prune=prune).to(adj.device)
 
 
 def page_rank(adj: CSR, *, alpha: float, top: int, prune: float) -> CSR:
