@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies import random_data
 from torch_geometric.data import Data, HeteroData
 
 from sgcl import Graph, InputError
-from sgcl.graph import largest_component, one_column_each, prepare, scale_columns, scale_rows
+from sgcl.graph import join, largest_component, one_column_each, prepare, scale_columns, scale_rows, side_by_side
 from sgcl.sparse import SparseFeatures
 
 
@@ -135,3 +136,98 @@ def test_normalised_features_add_up_to_one_dense_and_sparse():
     sparse = prepare(Graph(SparseFeatures.from_dense(x), dense.adj), normalize_features=True)
     assert torch.equal(dense.x, expected)
     assert torch.equal(sparse.x.to_dense(), expected)
+
+
+@st.composite
+def collections(draw) -> list[Data]:
+    """A few small graphs; the features fill a tenth of the matrix or more, or far less."""
+    graphs = draw(st.lists(random_data(max_nodes=5, weighted=draw(st.booleans())), min_size=1, max_size=5))
+    if draw(st.booleans()):                                                # kept sparse
+        for graph in graphs:
+            graph.x = torch.nn.functional.pad(graph.x[:, :1], (0, 30))
+    return graphs
+
+
+def dense(graph: Graph) -> tuple[torch.Tensor, torch.Tensor]:
+    return graph.x.to_dense() if isinstance(graph.x, SparseFeatures) else graph.x, graph.adj.to_dense()
+
+
+def check_blocks(collection: Graph, graphs: list[Data]) -> None:
+    """The collection holds these graphs, in this order, and nothing between them."""
+    assert collection.num_graphs == len(graphs)
+    blocks = [dense(Graph.from_data(graph)) for graph in graphs]
+    x, adj = dense(collection)
+    assert torch.equal(x, torch.cat([block[0] for block in blocks]))
+    assert torch.allclose(adj, torch.block_diag(*(block[1] for block in blocks)))
+    assert collection.graph_ptr.tolist() == [sum(g.num_nodes for g in graphs[:n]) for n in range(len(graphs) + 1)]
+    assert collection.graph_of.tolist() == [n for n, graph in enumerate(graphs) for _ in range(graph.num_nodes)]
+    assert collection.adj.symmetric
+
+
+@given(collections())
+def test_a_collection_is_its_graphs_block_after_block(graphs):
+    check_blocks(Graph.from_data(graphs), graphs)
+    check_blocks(join([Graph.from_data(graph) for graph in graphs]), graphs)
+
+
+@given(collections(), st.data())
+def test_take_gives_graphs_by_number_in_any_order(graphs, data):
+    numbers = data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1, max_size=6))
+    collection = Graph.from_data(graphs)
+    taken = collection.take(torch.tensor(numbers))
+    check_blocks(taken, [graphs[number] for number in numbers])
+    assert torch.equal(dense(collection)[0][taken.n_id], dense(taken)[0])
+    again = data.draw(st.integers(0, len(numbers) - 1))
+    assert torch.equal(taken.take(torch.tensor([again])).n_id,
+                       collection.take(torch.tensor([numbers[again]])).n_id)
+
+
+@given(collections(), st.integers(0, 2**16))
+def test_a_part_of_a_collection_knows_whose_nodes_it_has(graphs, seed):
+    collection = Graph.from_data(graphs)
+    kept = torch.rand(collection.num_nodes, generator=torch.Generator().manual_seed(seed)) < 0.6
+    part = collection.subgraph(kept.nonzero().view(-1))
+    assert part.num_graphs == len(graphs)
+    assert torch.equal(part.graph_of, collection.graph_of[kept])
+    assert torch.equal(dense(part)[1], dense(collection)[1][kept][:, kept])
+
+
+@given(collections(), collections())
+def test_join_puts_collections_one_after_the_other(first, second):
+    for graph in second:
+        graph.x = torch.nn.functional.pad(graph.x, (0, first[0].num_features))[:, :first[0].num_features]
+    check_blocks(join([Graph.from_data(first), Graph.from_data(second)]), first + second)
+
+
+def test_side_by_side_keeps_labels_and_weights():
+    graphs = [Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]), y=torch.tensor([4])),
+              Data(x=torch.ones(1, 1)),
+              Data(x=torch.ones(3, 1), edge_index=EDGES, edge_weight=torch.tensor([0.5, 2.0]))]
+    one = side_by_side(graphs)
+    assert one.batch.tolist() == [0, 0, 1, 2, 2, 2]
+    assert one.edge_index.tolist() == [[0, 3, 4], [1, 4, 5]]
+    assert one.edge_weight.tolist() == [1, 0.5, 2]
+    assert one.y.tolist() == [4, -1, -1]
+    assert Graph.from_data(graphs).graph_ptr.tolist() == [0, 2, 3, 6]
+
+
+PAIR = Data(x=torch.ones(2, 3), edge_index=torch.tensor([[0], [1]]))
+
+
+@pytest.mark.parametrize(("graphs", "message"), [
+    ([], "the collection is empty: it has no graphs"),
+    ([PAIR, 7], "graph 1 of the collection is a int"),
+    ([PAIR, Data(edge_index=EDGES)], "graph 1 of the collection has no node features"),
+    ([PAIR, Data(x=torch.ones(3, 2), edge_index=EDGES)], "graph 1 of the collection has 2 features, the first has 3"),
+    ([PAIR, Data(x=torch.ones(2, 3), edge_index=EDGES)], "graph 1 of the collection has edges to nodes that it does"),
+    ([PAIR, Data(x=torch.ones(0, 3)), PAIR], "graph 1 of the collection has no nodes"),
+    ([PAIR, PAIR, Data(x=torch.ones(0, 3))], "graph 2 of the collection has no nodes"),
+    ([Data(x=torch.ones(2, 3)), Data(x=torch.ones(3, 3))], "no edges"),
+    (Data(x=torch.ones(3, 3), edge_index=EDGES, batch=torch.tensor([0, 0])), "data.batch must give the number"),
+    (Data(x=torch.ones(3, 3), edge_index=EDGES, batch=torch.tensor([1, 0, 0])), "count the graphs in order"),
+    (Data(x=torch.ones(3, 3), edge_index=EDGES, batch=torch.tensor([0, 0, 1])), "edges from one graph to another"),
+    (Data(x=torch.ones(3, 3), edge_index=EDGES, batch=torch.tensor([1, 1, 1])), "graph 0 of the collection has no")])
+def test_bad_collections_are_told_in_one_line(graphs, message):
+    with pytest.raises(InputError, match=message) as error:
+        Graph.from_data(graphs)
+    assert "\n" not in str(error.value)

@@ -11,6 +11,7 @@ from torch import Tensor
 from sgcl.errors import InputError
 from sgcl.graph import Graph
 from sgcl.samplers.base import Sampler, check_counts
+from sgcl.sparse import row_entries
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,11 @@ class WholeGraphs(Sampler):
         return dataclasses.replace(self, batches=min(self.batches or graph.num_graphs, self._parts(graph)))
 
     def nodes(self, graph: Graph, generator: torch.Generator) -> Tensor:
-        drawn = torch.randperm(graph.num_graphs, generator=generator)[:self.size]
-        chosen = torch.zeros(graph.num_graphs, dtype=torch.bool).index_fill_(0, drawn, True).to(graph.device)
-        return chosen[graph.graph_of].nonzero().view(-1)
+        assert graph.graph_ptr is not None
+        return row_entries(graph.graph_ptr, self._drawn(graph, generator))[1]
+
+    def __call__(self, graph: Graph, generator: torch.Generator) -> Graph:
+        return graph.take(self._drawn(graph, generator))
 
     def part(self, graph: Graph, number: int, shuffle: torch.Generator, generator: torch.Generator) -> Graph:
         parts = self._parts(graph)
@@ -46,6 +49,10 @@ class WholeGraphs(Sampler):
             return graph
         order = torch.randperm(graph.num_graphs, generator=shuffle)
         return graph.take(order.tensor_split(parts)[number].sort().values.to(graph.device))
+
+    def _drawn(self, graph: Graph, generator: torch.Generator) -> Tensor:
+        """(n,) graphs, ascending."""
+        return torch.randperm(graph.num_graphs, generator=generator)[:self.size].sort().values.to(graph.device)
 
     def _parts(self, graph: Graph) -> int:
         return -(-graph.num_graphs // self.size)

@@ -1,4 +1,5 @@
-"""What every method promises; asked of SGCL with every smoothing, and with two sets of weights in both similarities.
+"""What every method for nodes promises; asked of SGCL with every smoothing, and with two sets of weights in
+both similarities.
 
 A method enters by being in METHODS. Only what a signature cannot tell is written down here, by name.
 """
@@ -38,7 +39,9 @@ ADVERSARIAL: set[str] = set()           # a step need not lower the loss
 PHASES: dict[str, int] = {"greet": 3}   # epochs until every parameter has had its turn
 WHOLE_GRAPH: dict[str, str] = {}        # no batches: what the message says
 
-CASES = [(name, {}) for name in METHODS] + [("sgcl", {"smoothing": smoothing}) for smoothing in SMOOTHINGS] + [
+NODE_METHODS = [name for name in METHODS if METHODS[name].level == "node"]
+
+CASES = [(name, {}) for name in NODE_METHODS] + [("sgcl", {"smoothing": smoothing}) for smoothing in SMOOTHINGS] + [
     ("sgcl", {"smoothing": "bilateral", "similarity": similarity, "shared": False})
     for similarity in ("cosine", "correlation")]
 
@@ -218,7 +221,7 @@ def test_what_augment_makes_is_a_tuple_of_parts_that_move_and_depends_on_the_gen
     assert loss_of(method, views) != loss_of(method, method.augment(graph, chance(5)))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", NODE_METHODS)
 def test_a_part_of_a_larger_graph_is_a_graph_of_its_own(name, graph):
     part = graph.subgraph(torch.arange(10, 40))
     sampler = FullGraph() if name in WHOLE_GRAPH else RandomWalk(batch_size=16, length=3, batches=2)
@@ -226,7 +229,7 @@ def test_a_part_of_a_larger_graph_is_a_graph_of_its_own(name, graph):
     assert torch.equal(fitted.transform(part), expected.transform(part))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", NODE_METHODS)
 def test_training_cut_off_within_an_epoch_goes_on_exactly(name, ring, tmp_path):
     sampler = FullGraph(batches=2) if name in WHOLE_GRAPH else RandomWalk(batch_size=16, length=3, batches=2)
 
@@ -248,7 +251,7 @@ def test_training_cut_off_within_an_epoch_goes_on_exactly(name, ring, tmp_path):
     assert torch.equal(resumed.transform(ring), whole.transform(ring))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", NODE_METHODS)
 def test_batches_of_walks_train_or_the_method_says_why_not(name, ring):
     walks = estimator(name, {}, sampler=RandomWalk(batch_size=16, length=3, batches=2))
     if name in WHOLE_GRAPH:
