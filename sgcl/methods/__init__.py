@@ -9,7 +9,7 @@ from sgcl.methods.dgi import DGI
 from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
-from sgcl.methods.graphs import BGRLGraphs, CGRAGraphs, LaGraph, MVGRLGraphs, SGCLGraphs
+from sgcl.methods.graphs import ADGCL, BGRLGraphs, CGRAGraphs, LaGraph, MVGRLGraphs, SGCLGraphs
 from sgcl.methods.greet import GREET
 from sgcl.methods.grlc import GRLC
 from sgcl.methods.gscl import GSCL
@@ -38,9 +38,11 @@ METHODS = Registry("method", {
     "bgrl-graphs": BGRLGraphs,
     "cgra-graphs": CGRAGraphs,
     "mvgrl-graphs": MVGRLGraphs,
+    "ad-gcl": ADGCL,
 }, "sgcl.methods")
 
 __all__ = [
+    "ADGCL",
     "AUGCL",
     "BGRL",
     "CCASSG",

@@ -1,5 +1,6 @@
 """Methods for collections: a paper a file, embeddings of whole graphs, (G, D)."""
 
+from sgcl.methods.graphs.adgcl import ADGCL
 from sgcl.methods.graphs.bgrl import BGRLGraphs
 from sgcl.methods.graphs.cgra import CGRAGraphs
 from sgcl.methods.graphs.lagraph import LaGraph
@@ -7,6 +8,7 @@ from sgcl.methods.graphs.mvgrl import MVGRLGraphs
 from sgcl.methods.graphs.sgcl import SGCLGraphs
 
 __all__ = [
+    "ADGCL",
     "BGRLGraphs",
     "CGRAGraphs",
     "LaGraph",
