@@ -267,6 +267,31 @@ class SGCLGraphs(Estimator):
     method_name = "sgcl-graphs"
 
 
+class InfoGraph(Estimator):
+    """Mutual information between graphs and their nodes; ``sgcl.methods.InfoGraph`` says what its settings mean."""
+
+    method_name = "infograph"
+
+
+class GraphCL(Estimator):
+    """Graph contrastive learning with augmentations; ``sgcl.methods.GraphCL`` says what its settings mean."""
+
+    method_name = "graphcl"
+
+
+class ProGCLGraphs(Estimator):
+    """GraphCL with negatives weighed or mixed by a mixture; ``sgcl.methods.ProGCLGraphs`` says what its settings
+    mean."""
+
+    method_name = "progcl-graphs"
+
+
+class AUGCLGraphs(Estimator):
+    """GraphCL with negatives weighed by uncertainty; ``sgcl.methods.AUGCLGraphs`` says what its settings mean."""
+
+    method_name = "augcl-graphs"
+
+
 class LaGraph(Estimator):
     """Latent graph prediction of whole graphs; ``sgcl.methods.LaGraph`` says what its settings mean."""
 

@@ -172,7 +172,8 @@ def _collect_view(given: argparse.Namespace, number: int, base: Any) -> list[dic
             raise InputError(f"--{name} takes one number for both views or two, got {len(rates)}")
         rate = rates[min(number, len(rates) - 1)]
         position = next((i for i, step in enumerate(steps) if step["name"] == name), len(steps))
-        steps[position:position + 1] = [] if rate == 0 else [{"name": name, _rate(name): rate}]
+        step = {"name": name, **dict(*steps[position:position + 1]), _rate(name): rate}
+        steps[position:position + 1] = [] if rate == 0 else [step]
     return steps
 
 

@@ -94,6 +94,12 @@ def test_flags_go_over_a_base():
     assert made["view2"] == [{"name": "drop-edges", "p": 0.5}, {"name": "mask-features", "p": 0.3}]
 
 
+def test_a_view_keeps_its_other_settings_under_a_flag():
+    made = chosen("--mask-nodes", "0.3", base={"view1": [{"name": "mask-nodes", "p": 0.1, "std": 0.0}]})
+    assert made["view1"] == [{"name": "mask-nodes", "p": 0.3, "mean": 0.5, "std": 0.0}]
+    assert made["view2"] == [*DROP_AND_MASK, {"name": "mask-nodes", "p": 0.3}]
+
+
 def test_another_smoothing_than_that_of_the_base_starts_from_its_own_defaults():
     made = chosen("--smoothing", "bilateral", base={"smoothing": {"name": "diffusion", "eta": 0.5}})
     assert made["smoothing"] == SMOOTHINGS.describe(SMOOTHINGS.build("bilateral"))

@@ -9,7 +9,18 @@ from sgcl.methods.dgi import DGI
 from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
-from sgcl.methods.graphs import ADGCL, BGRLGraphs, CGRAGraphs, LaGraph, MVGRLGraphs, SGCLGraphs
+from sgcl.methods.graphs import (
+    ADGCL,
+    AUGCLGraphs,
+    BGRLGraphs,
+    CGRAGraphs,
+    GraphCL,
+    InfoGraph,
+    LaGraph,
+    MVGRLGraphs,
+    ProGCLGraphs,
+    SGCLGraphs,
+)
 from sgcl.methods.greet import GREET
 from sgcl.methods.grlc import GRLC
 from sgcl.methods.gscl import GSCL
@@ -34,11 +45,15 @@ METHODS = Registry("method", {
     "greet": GREET,
     "gscl": GSCL,
     "sgcl-graphs": SGCLGraphs,
-    "lagraph": LaGraph,
-    "bgrl-graphs": BGRLGraphs,
-    "cgra-graphs": CGRAGraphs,
+    "infograph": InfoGraph,
+    "graphcl": GraphCL,
     "mvgrl-graphs": MVGRLGraphs,
     "ad-gcl": ADGCL,
+    "bgrl-graphs": BGRLGraphs,
+    "lagraph": LaGraph,
+    "progcl-graphs": ProGCLGraphs,
+    "augcl-graphs": AUGCLGraphs,
+    "cgra-graphs": CGRAGraphs,
 }, "sgcl.methods")
 
 __all__ = [
@@ -56,12 +71,16 @@ __all__ = [
     "METHODS",
     "MVGRL",
     "SGCL",
+    "AUGCLGraphs",
     "BGRLGraphs",
     "CGRAGraphs",
+    "GraphCL",
     "GraphMAE2",
+    "InfoGraph",
     "LaGraph",
     "MVGRLGraphs",
     "Method",
     "ProGCL",
+    "ProGCLGraphs",
     "SGCLGraphs",
 ]

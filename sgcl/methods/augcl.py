@@ -6,22 +6,21 @@ Niu et al., *Affinity Uncertainty-Based Hard Negative Mining in Graph Contrastiv
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from sgcl.encoders import Encoder, Projector
 from sgcl.errors import InputError, check_rate
 from sgcl.graph import Graph
-from sgcl.losses.infonce import check_temperature, info_nce, unit_rows
+from sgcl.losses.infonce import check_temperature, info_nce
 from sgcl.methods.base import Method
+from sgcl.methods.pair_classifier import PairClassifier
 from sgcl.views import Compose, DropEdges, MaskFeatures, View
 
 _ANCHORS = 256   # of a pass of the classifier's training
-_PAIRS = 2048    # of one of its steps
-_ROWS = 4        # anchors whose pairs are classified at a time
 
 
 class Views(NamedTuple):
@@ -77,19 +76,15 @@ class AUGCL(Method):
                  view2: View = Compose((DropEdges(0.3), MaskFeatures(0.3))),  # noqa: B008
                  temperature: float = 0.2, pretrain: float = 0.5, candidates: int = 1024, reward: float = 1.9,
                  passes: int = 10) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         check_temperature("AUGCL", temperature)
-        check_rate("AUGCL", "pretrain", pretrain)
+        check_stages("AUGCL", pretrain, reward, passes)
         if candidates < 3:
             raise InputError(f"AUGCL: candidates is {candidates}, expected at least 3")
-        if not 1 < reward <= 2:
-            raise InputError(f"AUGCL: reward is {reward}, expected a number above 1 and at most 2")
-        if passes < 1:
-            raise InputError(f"AUGCL: passes is {passes}, expected at least 1")
         self.encoder = Encoder(in_channels, 2 * hidden_channels, hidden_channels, num_layers=num_layers, layer=layer,
                                activation=activation, dropout=dropout)
         self.projector = Projector(hidden_channels, projection_channels)
-        self.classifier = _PairClassifier(hidden_channels).requires_grad_(False)
+        self.classifier = PairClassifier(hidden_channels)
         self.view1, self.view2, self.temperature = view1, view2, temperature
         self.pretrain, self.candidates, self.reward, self.passes = pretrain, candidates, reward, passes
         self.weighs: Tensor
@@ -97,7 +92,7 @@ class AUGCL(Method):
 
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
         if epoch == math.floor(self.pretrain * epochs) + 1:
-            self._train_classifier(graph, generator)
+            self.classifier.learn(self._rounds(graph, generator), self.reward, generator)
             self.weighs.fill_(True)
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Views:
@@ -125,62 +120,20 @@ class AUGCL(Method):
         return info_nce(z1, z2, temperature=self.temperature, population=population,
                         weights=lambda rows, columns: weight[rows, columns])
 
-    def _train_classifier(self, graph: Graph, generator: torch.Generator) -> None:
+    def _rounds(self, graph: Graph, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
         """A pass takes candidates and, from among them, anchors, so that column i of the cosines is anchor i itself."""
         device = self.weighs.device
-        optimizer = torch.optim.Adam(self.classifier.requires_grad_(True).parameters(), lr=0.01)
         for number in range(self.passes):
             views = self.view1(graph, generator), self.view2(graph, generator)
             anchors, others = (self._project(view.to(device)) for view in (views if number % 2 == 0 else views[::-1]))
             nodes = torch.randperm(graph.num_nodes, generator=generator)[:self.candidates].to(device)
-            anchors, others = anchors[nodes[:_ANCHORS]], others[nodes]     # (A, D), (C, D)
-            upper = _upper_half(unit_rows(anchors) @ unit_rows(others).T)  # (A, C)
-            alike = upper == upper.diagonal()[:, None]
-            for pairs in torch.randperm(alike.numel(), generator=generator).to(device).split(_PAIRS):
-                row, column = pairs // len(others), pairs % len(others)    # (2048,)
-                with torch.enable_grad():
-                    share = self.classifier(anchors[row], others[column]).softmax(1)
-                    gain = share.gather(1, alike[row, column].long()[:, None])[:, 0] + share[:, 2] / self.reward
-                    loss = -gain.log().mean()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-        self.classifier.requires_grad_(False)
-        self.classifier.zero_grad(set_to_none=True)
+            yield anchors[nodes[:_ANCHORS]], others[nodes]                 # (A, D), (C, D)
 
 
-class _PairClassifier(nn.Module):
-    """Scores for not alike, alike and abstain of a pair (a, b), by two hidden layers of 128."""
-
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.first, self.second, self.third = nn.Linear(2 * channels, 128), nn.Linear(128, 128), nn.Linear(128, 3)
-        for layer in (self.first, self.second, self.third):
-            nn.init.xavier_uniform_(layer.weight)
-            nn.init.zeros_(layer.bias)
-
-    def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """(..., D) and (..., D) give (..., 3). The first layer takes each side alone: W (a, b) = W1 a + W2 b."""
-        left, right = self.first.weight.chunk(2, dim=1)                    # (128, D)
-        h = (F.linear(a, left, self.first.bias) + F.linear(b, right)).relu_()
-        scores: Tensor = self.third(self.second(h).relu_())
-        return scores
-
-    def abstention(self, a: Tensor, b: Tensor) -> Tensor:
-        """(n, D) and (m, D) give the (n, m) probabilities of abstaining for all pairs."""
-        shares = a.new_empty(len(a), len(b))
-        for rows, out in zip(a.split(_ROWS), shares.split(_ROWS), strict=True):
-            out.copy_(self(rows[:, None], b).softmax(2)[:, :, 2])
-        return shares
-
-
-def _upper_half(values: Tensor) -> Tensor:
-    """Each row of (n, m) split in two so that squares around the two means add up to the least: (n, m), true above.
-
-    With the row's mean taken off and sorted, c_k the sum of the k least, that is where c_k² (1/k + 1/(m-k)) is largest.
-    """
-    ordered = values.sort(dim=1).values
-    below = torch.arange(1, values.size(1), device=values.device)          # (m - 1,) k
-    sums = (ordered - ordered.mean(1, keepdim=True)).cumsum(1)[:, :-1]     # (n, m - 1)
-    last = (sums.square() * (1 / below + 1 / (values.size(1) - below))).argmax(1, keepdim=True)
-    return values > ordered.gather(1, last)
+def check_stages(owner: str, pretrain: float, reward: float, passes: int) -> None:
+    """Raise on settings of the three stages that make no sense."""
+    check_rate(owner, "pretrain", pretrain)
+    if not 1 < reward <= 2:
+        raise InputError(f"{owner}: reward is {reward}, expected a number above 1 and at most 2")
+    if passes < 1:
+        raise InputError(f"{owner}: passes is {passes}, expected at least 1")

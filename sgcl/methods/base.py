@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
+from sgcl.errors import InputError
 from sgcl.graph import Graph
+from sgcl.views import Compose, View, parts_of
 
 Level = Literal["node", "graph"]
 
@@ -26,6 +28,14 @@ class Method(nn.Module, ABC):
 
     level: ClassVar[Level] = "node"              #: what it embeds: nodes of a graph, or graphs of a collection
     trained_with: ClassVar[dict[str, Any]] = {}  #: settings of the training that its paper has otherwise
+
+    def __init__(self, *paired: View) -> None:
+        """With the views, if any, whose nodes are compared one by one: those that leave out nodes are refused."""
+        super().__init__()
+        for part in parts_of(Compose(paired)):
+            if not part.keeps_nodes:
+                raise InputError(f"{type(self).__name__}: {part} leaves out nodes, but both views need the same ones; "
+                                 "take views that keep them, such as DropEdges or MaskFeatures")
 
     def start(self, graph: Graph) -> None:
         """Called once before training, and again when it is resumed, with the whole graph, on the CPU.

@@ -53,3 +53,8 @@ class BetaMixture(NamedTuple):
         scale = self.share.log() + (self.alpha + self.beta).lgamma() - self.alpha.lgamma() - self.beta.lgamma()  # (2,)
         a, b, c = (float(term[0] - term[1]) for term in (self.alpha, self.beta, scale))
         return (a * x.log() + b * (-x).log1p() + c).sigmoid()
+
+    def apart(self, x: Tensor) -> float:
+        """How far the mean of the numbers x of kind 1 lies above that of kind 0; 0 or NaN where all are alike."""
+        lower, x = self.lower(x.cpu().double()), x.cpu().double()
+        return float(((1 - lower) * x).sum() / (1 - lower).sum() - (lower * x).sum() / lower.sum())

@@ -63,7 +63,7 @@ class BGRL(Method):
                  view1: View = Compose((DropEdges(0.3), MaskFeatures(0.3))),  # noqa: B008 (frozen)
                  view2: View = Compose((DropEdges(0.2), MaskFeatures(0.4))),  # noqa: B008
                  momentum: float = 0.99) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         if not 0 <= momentum <= 1:
             raise InputError(f"BGRL: momentum is {momentum}, expected a number in [0, 1]")
         if predictor_channels < 1:

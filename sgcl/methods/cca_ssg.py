@@ -55,7 +55,7 @@ class CCASSG(Method):
                  view1: View = Compose((DropEdges(0.4), MaskFeatures(0.1))),  # noqa: B008 (frozen)
                  view2: View = Compose((DropEdges(0.4), MaskFeatures(0.1))),  # noqa: B008
                  decorrelation: float = 2e-3) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         if not 0 <= decorrelation < math.inf:
             raise InputError(f"CCASSG: decorrelation is {decorrelation}, expected a finite number of at least 0")
         self.encoder = Encoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer,

@@ -59,7 +59,7 @@ class GBT(Method):
                  view1: View = Compose((DropEdges(0.5), MaskFeatures(0.2))),  # noqa: B008 (frozen)
                  view2: View = Compose((DropEdges(0.5), MaskFeatures(0.2))),  # noqa: B008
                  off_diagonal: float | None = None) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         if off_diagonal is not None and not 0 <= off_diagonal < math.inf:
             raise InputError(f"GBT: off_diagonal is {off_diagonal}, expected a finite number of at least 0")
         self.encoder = Encoder(in_channels, hidden_channels, out_channels, num_layers=num_layers, layer=layer,

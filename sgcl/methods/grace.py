@@ -57,7 +57,7 @@ class GRACE(Method):
                  view1: View = Compose((DropEdges(0.2), MaskFeatures(0.3))),  # noqa: B008 (frozen)
                  view2: View = Compose((DropEdges(0.4), MaskFeatures(0.4))),  # noqa: B008
                  temperature: float = 0.4) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         check_temperature("GRACE", temperature)
         self.encoder = Encoder(in_channels, 2 * hidden_channels, hidden_channels, num_layers=num_layers, layer=layer,
                                activation=activation, dropout=dropout)

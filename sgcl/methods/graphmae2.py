@@ -85,7 +85,7 @@ class GraphMAE2(Method):
                  attention_dropout: float = 0.1, view1: View = Compose(), view2: View = Compose(),  # noqa: B008
                  mask_rate: float = 0.5, remask: Remask = "random", decodings: int = 3, remask_rate: float = 0.5,
                  gamma: float = 2.0, latent_weight: float = 1.0, momentum: float = 0.996, delay: float = 0.0) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         for name, word, known in (("norm", norm, get_args(Norm)), ("remask", remask, get_args(Remask)),
                                   ("activation", activation, ACTIVATIONS)):
             if word not in known:

@@ -95,7 +95,7 @@ class GREET(Method):
                  view2: View = Compose((MaskFeatures(0.5),)),  # noqa: B008
                  edge_dropout1: float = 0.5, edge_dropout2: float = 0.1, margin1: float = 0.5, margin2: float = 0.5,
                  encoder_steps: int = 2, discriminator_lr: float | None = None) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         for name, least, count in (("hidden_channels", 1, hidden_channels), ("num_layers", 1, num_layers),
                                    ("neighbors", 0, neighbors), ("encoder_steps", 1, encoder_steps)):
             if count < least:

@@ -78,15 +78,9 @@ class ProGCL(Method):
                  view2: View = Compose((DropEdges(0.3), MaskFeatures(0.3))),  # noqa: B008
                  temperature: float = 0.2, scheme: Scheme = "weight", start_epoch: int = 400, prior: float = 0.05,
                  frozen: bool = True, mixed: int = 1000) -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         check_temperature("ProGCL", temperature)
-        if scheme not in get_args(Scheme):
-            raise unknown_name("ProGCL scheme", scheme, get_args(Scheme))
-        for name, count in (("start_epoch", start_epoch), ("mixed", mixed)):
-            if count < 1:
-                raise InputError(f"ProGCL: {name} is {count}, expected at least 1")
-        if not 0 < prior < 1:
-            raise InputError(f"ProGCL: prior is {prior}, expected a share between 0 and 1")
+        check_negatives("ProGCL", scheme, start_epoch, prior, mixed)
         self.encoder = Encoder(in_channels, 2 * hidden_channels, hidden_channels, num_layers=num_layers, layer=layer,
                                activation=activation, dropout=dropout)
         self.projector = Projector(hidden_channels, projection_channels)
@@ -141,7 +135,23 @@ class ProGCL(Method):
             u, v = unit_rows(z1.detach()), unit_rows(z2.detach())
 
         def weights(rows: slice, columns: slice) -> Tensor:
-            x: Tensor = (u[rows] @ v[columns].T + 1) / 2                   # (n, m)
-            return mixture.lower(x) * x
+            return pair_weights(mixture, u[rows] @ v[columns].T)           # (n, m)
 
         return weights
+
+
+def check_negatives(owner: str, scheme: str, start_epoch: int, prior: float, mixed: int) -> None:
+    """Raise on settings of weighed or mixed negatives that make no sense."""
+    if scheme not in get_args(Scheme):
+        raise unknown_name(f"{owner} scheme", scheme, get_args(Scheme))
+    for name, count in (("start_epoch", start_epoch), ("mixed", mixed)):
+        if count < 1:
+            raise InputError(f"{owner}: {name} is {count}, expected at least 1")
+    if not 0 < prior < 1:
+        raise InputError(f"{owner}: prior is {prior}, expected a share between 0 and 1")
+
+
+def pair_weights(mixture: BetaMixture, cosines: Tensor) -> Tensor:
+    """w = P(lower | x) x with x = (s + 1) / 2, for cosines s of any shape."""
+    x = (cosines + 1) / 2
+    return mixture.lower(x) * x

@@ -70,7 +70,7 @@ class SGCL(Method):
                  view2: View = Compose((DropEdges(0.5), MaskFeatures(0.5))),  # noqa: B008
                  negative_weight: float | None = None, similarity: Similarity = "cosine", terms: Terms = "both",
                  embedding: Downstream = "first") -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         check_contrast("SGCL", negative_weight, similarity, terms)
         if embedding not in get_args(Downstream):
             raise unknown_name("SGCL embedding", embedding, get_args(Downstream))

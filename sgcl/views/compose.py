@@ -13,12 +13,16 @@ from sgcl.graph import Graph
 from sgcl.registry import Registry
 from sgcl.views.base import View
 from sgcl.views.drop_edges import DropEdges
+from sgcl.views.drop_nodes import DropNodes
 from sgcl.views.flip_edges import FlipEdges
 from sgcl.views.mask_features import MaskFeatures
+from sgcl.views.mask_nodes import MaskNodes
 from sgcl.views.noise_features import NoiseFeatures
+from sgcl.views.subgraph import Subgraph
 
 VIEWS = Registry("view", {"drop-edges": DropEdges, "mask-features": MaskFeatures, "flip-edges": FlipEdges,
-                          "noise-features": NoiseFeatures}, "sgcl.views")
+                          "noise-features": NoiseFeatures, "drop-nodes": DropNodes, "mask-nodes": MaskNodes,
+                          "subgraph": Subgraph}, "sgcl.views")
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,19 @@ class Compose(View):
             graph = view(graph, generator)
         return graph
 
+    @property
+    def keeps_nodes(self) -> bool:
+        return all(view.keeps_nodes for view in self.views)
+
+
+def parts_of(view: View) -> tuple[View, ...]:
+    """The views that a :class:`Compose` is made of, in order; any other view is its own only part."""
+    return tuple(part for inner in view.views for part in parts_of(inner)) if isinstance(view, Compose) else (view,)
+
 
 def describe_view(view: View) -> list[dict[str, Any]]:
     """A view as JSON: the name and the settings of each part, in order."""
-    if isinstance(view, Compose):
-        return [spec for part in view.views for spec in describe_view(part)]
-    return [VIEWS.describe(view)]
+    return [VIEWS.describe(part) for part in parts_of(view)]
 
 
 def build_view(specs: Sequence[Mapping[str, Any] | str] | Mapping[str, Any] | str) -> Compose:

@@ -19,7 +19,7 @@ _ALWAYS_FINE = 1_000_000  # added edges that are never too many
 
 @dataclass(frozen=True)
 class FlipEdges(View):
-    """Each of the N(N-1)/2 pairs of nodes is flipped with probability ``p``.
+    """Each of the N(N-1)/2 pairs of nodes is flipped with probability ``p``; of a collection, each pair of one graph.
 
     A' = A * (1 - M) + (1 - A) * M, M symmetric, M_ij ~ Bernoulli(p), no self-loops. An edge goes with probability p
     and otherwise keeps its weight; a pair without an edge gets one, of weight 1, with probability p. The pairs are not
@@ -39,7 +39,7 @@ class FlipEdges(View):
     def __call__(self, graph: Graph, generator: torch.Generator) -> Graph:
         if self.p == 0:
             return graph
-        empty = graph.num_nodes * (graph.num_nodes - 1) // 2 - graph.num_edges  # pairs without an edge
+        empty = int(_pairs_below(graph)[-1]) - graph.num_edges             # pairs without an edge
         most = max(2 * graph.num_edges, _ALWAYS_FINE)
         if self.p * empty > most:
             raise InputError(f"FlipEdges: p={self.p} would add about {self.p * empty:.2g} edges to a graph of "
@@ -49,7 +49,7 @@ class FlipEdges(View):
         count = torch.binomial(torch.tensor(float(empty), dtype=torch.float64),
                                torch.tensor(self.p, dtype=torch.float64), generator=generator)
         rank = _distinct(empty, int(count), generator).to(graph.device)    # (added,)
-        return graph.replace(adj=_with_edges(kept, *_pairs_without_edge(graph.adj, rank)) if len(rank) else kept)
+        return graph.replace(adj=_with_edges(kept, *_pairs_without_edge(graph, rank)) if len(rank) else kept)
 
 
 def _distinct(total: int, count: int, generator: torch.Generator) -> Tensor:
@@ -66,20 +66,30 @@ def _distinct(total: int, count: int, generator: torch.Generator) -> Tensor:
     return found
 
 
-def _pairs_without_edge(adj: CSR, rank: Tensor) -> tuple[Tensor, Tensor]:
-    """The pairs (i, j), i > j, at the given ranks among those that ``adj`` has no edge for.
+def _pairs_below(graph: Graph) -> Tensor:
+    """(N + 1,) the pairs (i, j) of one graph, i > j, of all nodes i before each; in the end, all pairs."""
+    return F.pad(_place(graph).cumsum(0), (1, 0))
 
-    Pair (i, j) has the number i(i-1)/2 + j. An edge with n edges before it has number - n empty pairs before it, so
-    the empty pair of rank r has the number r + (edges with no more than r empty pairs before them).
+
+def _place(graph: Graph) -> Tensor:
+    """(N,) the number of each node in its own graph: so many pairs (i, j), i > j, node i has."""
+    nodes = torch.arange(graph.num_nodes, device=graph.device)
+    return nodes if graph.graph_ptr is None else nodes - graph.graph_ptr[graph.graph_of]
+
+
+def _pairs_without_edge(graph: Graph, rank: Tensor) -> tuple[Tensor, Tensor]:
+    """The pairs (i, j) of one graph, i > j, at the given ranks among those without an edge.
+
+    The pairs are numbered by i, then j. An edge with n edges before it has number - n empty pairs before it, so the
+    empty pair of rank r has the number r + (edges with no more than r empty pairs before them).
     """
-    nodes = torch.arange(adj.shape[0], device=adj.device)
-    first = nodes * (nodes - 1) // 2                                       # (N,) the number of pair (i, 0)
+    adj, place, first = graph.adj, _place(graph), _pairs_below(graph)[:-1]
     lower = adj.idx < adj.row
-    taken = first[adj.row[lower]] + adj.idx[lower]                         # (E,) ascending, as the rows are
+    taken = first[adj.row[lower]] + place[adj.idx[lower]]                  # (E,) ascending, as the rows are
     before = taken - torch.arange(len(taken), device=adj.device)
     number = rank + torch.searchsorted(before, rank, right=True)           # (added,)
     i = torch.searchsorted(first, number, right=True) - 1
-    return i, number - first[i]
+    return i, number - first[i] + i - place[i]
 
 
 def _with_edges(adj: CSR, i: Tensor, j: Tensor) -> CSR:

@@ -2,8 +2,6 @@ import itertools
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch_geometric.data import Data
 
 from sgcl import AUGCL as Estimator
@@ -11,7 +9,7 @@ from sgcl import Graph, InputError
 from sgcl.checkpoints import Checkpoints
 from sgcl.losses import info_nce
 from sgcl.methods import AUGCL
-from sgcl.methods.augcl import _upper_half
+from sgcl.methods.pair_classifier import _upper_half
 from sgcl.trainer import Epoch
 from sgcl.views import Compose
 
@@ -102,7 +100,7 @@ def test_the_weights_come_after_their_share_of_the_epochs(graph, pretrain, epoch
 
 
 def test_the_classifier_learns_who_is_alike_and_is_then_left_alone(graph, monkeypatch):
-    monkeypatch.setattr("sgcl.methods.augcl._PAIRS", 64)
+    monkeypatch.setattr("sgcl.methods.pair_classifier._PAIRS", 64)
     method = trained(graph, passes=20, view1=Compose(), view2=Compose())
     u, v = projections(method, graph, graph)
     upper = _upper_half(torch.nn.functional.normalize(u) @ torch.nn.functional.normalize(v).T)
@@ -123,20 +121,6 @@ def test_a_high_reward_for_betting_leaves_less_abstaining(graph):
         return float(method.classifier.abstention(*projections(method, graph, graph)).mean())
 
     assert abstention(1.1) > abstention(2.0) + 0.1
-
-
-@given(st.lists(st.integers(-20, 20), min_size=2, max_size=9).filter(lambda row: len(set(row)) > 1))
-def test_two_means_are_the_best_of_all_splits(row):
-    values = torch.tensor([row], dtype=torch.double)
-    upper = _upper_half(values)[0]
-
-    def spread(mask):
-        return sum(float((part - part.mean()).square().sum()) for part in (values[0][mask], values[0][~mask]))
-
-    best = min(spread(values[0] > threshold) for threshold in set(row) - {max(row)})
-    assert upper.any()
-    assert not upper.all()
-    assert spread(upper) == pytest.approx(best, abs=1e-9)
 
 
 def test_it_comes_back_from_a_folder_with_its_classifier(ring, tmp_path):

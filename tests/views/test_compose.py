@@ -13,15 +13,19 @@ from sgcl.views import (
     VIEWS,
     Compose,
     DropEdges,
+    DropNodes,
     FlipEdges,
     MaskFeatures,
+    MaskNodes,
     NoiseFeatures,
+    Subgraph,
     View,
     build_view,
     describe_view,
+    parts_of,
 )
 
-EVERY = [DropEdges(0.4), MaskFeatures(0.3), FlipEdges(0.2), NoiseFeatures(0.2),
+EVERY = [DropEdges(0.4), MaskFeatures(0.3), FlipEdges(0.2), NoiseFeatures(0.2), MaskNodes(0.4),
          Compose([DropEdges(0.4), MaskFeatures(0.3), FlipEdges(0.2), NoiseFeatures(0.2)])]
 
 
@@ -117,6 +121,18 @@ def test_names_take_defaults_and_a_single_part_needs_no_list():
     assert build_view([]) == Compose()
 
 
+def test_parts_are_those_of_nested_views_in_order():
+    assert parts_of(Compose([Compose([DropEdges()]), Compose(), DropNodes()])) == (DropEdges(), DropNodes())
+    assert parts_of(DropEdges()) == (DropEdges(),)
+
+
+def test_a_view_keeps_the_nodes_if_all_its_parts_do():
+    assert Compose(EVERY).keeps_nodes
+    for part in (DropNodes(), Subgraph()):
+        assert not part.keeps_nodes
+        assert not Compose([DropEdges(), Compose([part])]).keeps_nodes
+
+
 def test_misspelt_names_and_settings():
     with pytest.raises(InputError, match="no view named 'drop-edge'; did you mean 'drop-edges'"):
         build_view(["drop-edge"])
@@ -134,9 +150,11 @@ def test_a_view_without_a_name_cannot_be_written_down():
 
 
 def test_every_registered_view_has_defaults_that_work():
-    for name in ("drop-edges", "mask-features", "flip-edges", "noise-features"):
+    for name in ("drop-edges", "mask-features", "flip-edges", "noise-features", "drop-nodes", "mask-nodes", "subgraph"):
         assert name in VIEWS
-        assert VIEWS[name]()(square(), seeded()).num_nodes == 5
+        view = VIEWS[name]()(square(), seeded())
+        assert 1 <= view.num_nodes <= 5
+        assert (view.num_nodes == 5) >= VIEWS[name]().keeps_nodes
 
 
 def test_public_names():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sgcl.errors import InputError
-from sgcl.graph import Graph
+from sgcl.graph import Graph, join
 from sgcl.sparse import CSR
 from sgcl.views import FlipEdges
 from sgcl.views.flip_edges import _distinct, _pairs_without_edge
@@ -56,8 +56,27 @@ def test_result_is_a_graph_whose_edges_are_old_ones_or_of_weight_one(graph, p, s
 def test_ranks_walk_through_all_pairs_without_an_edge(graph):
     dense, n = graph.adj.to_dense(), graph.num_nodes
     expected = [(i, j) for i in range(n) for j in range(i) if dense[i, j] == 0]
-    i, j = _pairs_without_edge(graph.adj, torch.arange(len(expected)))
+    i, j = _pairs_without_edge(graph, torch.arange(len(expected)))
     assert list(zip(i.tolist(), j.tolist(), strict=True)) == expected
+
+
+@given(st.lists(graphs(), min_size=1, max_size=4))
+@settings(deadline=None, max_examples=60)
+def test_pairs_are_those_of_each_graph_of_a_collection(parts):
+    collection = join(parts)
+    dense, of = collection.adj.to_dense(), collection.graph_of
+    expected = [(i, j) for i in range(len(of)) for j in range(i) if of[i] == of[j] and dense[i, j] == 0]
+    i, j = _pairs_without_edge(collection, torch.arange(len(expected)))
+    assert list(zip(i.tolist(), j.tolist(), strict=True)) == expected
+
+
+def test_no_edge_comes_between_two_graphs():
+    lonely = graph_of([], 1)
+    collection = join([lonely, graph_of([(0, 1)], 3), lonely, graph_of([(0, 1), (1, 2)], 3), lonely])
+    flipped = FlipEdges(1)(collection, seeded())
+    assert sorted((i, j) for i, j in zip(flipped.adj.row.tolist(), flipped.adj.idx.tolist(), strict=True) if i < j) == [
+        (1, 3), (2, 3), (5, 7)]
+    assert torch.equal(flipped.graph_ptr, collection.graph_ptr)
 
 
 def test_flips_follow_the_dense_formula():

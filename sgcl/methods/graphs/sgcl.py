@@ -64,7 +64,7 @@ class SGCLGraphs(Method):
                  view2: View = Compose((DropEdges(0.5), MaskFeatures(0.5))),  # noqa: B008
                  negative_weight: float | None = None, similarity: Similarity = "cosine",
                  terms: Terms = "both") -> None:
-        super().__init__()
+        super().__init__(view1, view2)
         check_contrast("SGCLGraphs", negative_weight, similarity, terms)
         self.encoder = GraphEncoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer,
                                     activation=activation, norm=norm, dropout=dropout, readout=readout, jump=jump)
