@@ -20,7 +20,7 @@ from sgcl.encoders import readout
 from sgcl.estimator import Estimator, estimator_for
 from sgcl.evaluation import raw_features
 from sgcl.evaluation.graphs import Tu
-from sgcl.graph import Graph
+from sgcl.graph import Graph, side_by_side
 from sgcl.recipes import recipe
 
 RESULTS = Path(__file__).parent.parent / "results" / "graphs.jsonl"
@@ -32,7 +32,7 @@ def run(row: Row, dataset: str, seed: int, results: Path) -> None:
     made = estimator(row, dataset, seed)
     if any(is_of(line, row.name, dataset, seed, made) for line in runs.read_lines(results)):
         return
-    data = datasets.load(dataset)
+    data = side_by_side(datasets.load_collection(dataset))
     start, cpu = time.perf_counter(), time.process_time()
     embedding = made.fit_transform(data)
     about = {"settings": settings.encode(made.settings), "epochs": len(made.history),
@@ -46,7 +46,7 @@ def run(row: Row, dataset: str, seed: int, results: Path) -> None:
 def run_floors(dataset: str, seed: int, results: Path) -> None:
     """The features summed over each graph, and an encoder before its training."""
     known = {(line["name"], line["dataset"], line["seed"]) for line in runs.read_lines(results)}
-    data = datasets.load(dataset)
+    data = side_by_side(datasets.load_collection(dataset))
     made, graph = estimator_for(FLOORS_OF)(**recipe(FLOORS_OF, dataset), seed=seed), Graph.from_data(data)
     for name, matrix in zip(workflow.FLOORS, (
             readout(raw_features(graph), graph),

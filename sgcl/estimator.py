@@ -317,6 +317,12 @@ class MVGRLGraphs(Estimator):
     method_name = "mvgrl-graphs"
 
 
+class ADGCL(Estimator):
+    """Adversarial graph contrastive learning; ``sgcl.methods.ADGCL`` says what its settings mean."""
+
+    method_name = "ad-gcl"
+
+
 def estimator_for(method_name: str) -> type[Estimator]:
     """The estimator class of a method, also of one from another package."""
     for known in Estimator.__subclasses__():

@@ -21,15 +21,23 @@ Jump = Literal["concat", "last"]
 
 
 class Encoded(NamedTuple):
-    """What an encoder says of the nodes, layer by layer, and of the graphs."""
+    """What an encoder says of the nodes, layer by layer, and of the graphs when asked."""
 
     layers: list[Tensor]  # L of (N, D)
-    graphs: Tensor        # (G, L D), or (G, D) of the last layer alone
+    graph: Graph
+    readout: Readout
+    jump: Jump
 
     @property
     def nodes(self) -> Tensor:
         """(N, D) the last layer."""
         return self.layers[-1]
+
+    @property
+    def graphs(self) -> Tensor:
+        """(G, L D), or (G, D) of the last layer alone."""
+        read = self.layers if self.jump == "concat" else self.layers[-1:]
+        return torch.cat([readout(h, self.graph, self.readout) for h in read], dim=1)
 
 
 class GraphEncoder(nn.Module):
@@ -86,5 +94,4 @@ class GraphEncoder(nn.Module):
             h = activation(norm(h)) if self.norm == "before" else norm(activation(h))
             h = F.dropout(h, self.dropout, self.training)
             layers.append(h)
-        read = layers if self.jump == "concat" else layers[-1:]
-        return Encoded(layers, torch.cat([readout(h, graph, self.readout) for h in read], dim=1))
+        return Encoded(layers, graph, self.readout, self.jump)

@@ -148,7 +148,7 @@ class GINLayer(Layer):
         super().__init__()
         self.weight = _glorot(in_channels, out_channels)
         self.bias = nn.Parameter(torch.zeros(out_channels))
-        self.eps = nn.Parameter(torch.zeros(())) if learn_eps else 0.0
+        self.eps = nn.Parameter(torch.zeros(())) if learn_eps else None
         self.out = nn.Linear(out_channels, out_channels)
 
     @staticmethod
@@ -159,7 +159,8 @@ class GINLayer(Layer):
         return self.weight
 
     def sum(self, h: Tensor, prepared: CSR, scores: Tensor | None, rows: slice = ALL, first: int = 0) -> Tensor:
-        return (1 + self.eps) * h[rows] + spmm(prepared, h)
+        own = h if rows == ALL else h[rows]
+        return spmm(prepared, h).add_(own if self.eps is None else (1 + self.eps) * own)
 
     def outer(self, summed: Tensor, x: Features) -> Tensor:
         projected: Tensor = self.out(F.relu(summed + self.bias))

@@ -20,6 +20,7 @@ Terms = Literal["both", "positive", "negative"]
 _TINY = 1e-12     # rows shorter than this count as zero
 _COLUMNS = 128    # of the Gram matrix at a time
 _ROWS = 1 << 10   # rows at a time: what they touch should stay in a processor's cache
+_NUMBERS = 1 << 19  # of a block of narrow rows
 
 
 def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positives21: CSR, *,
@@ -179,7 +180,7 @@ def _gradient(own: _Side, other: _Side, u: Tensor, slopes: CSR, spread: tuple[Te
 
 
 def _blocks(h: Tensor) -> list[slice]:
-    step = _ROWS * (1 if h.device.type == "cpu" else 64)
+    step = max(_ROWS, _NUMBERS // h.size(1)) * (1 if h.device.type == "cpu" else 64)
     return [slice(start, min(start + step, len(h))) for start in range(0, len(h), step)]
 
 

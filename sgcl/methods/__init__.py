@@ -10,6 +10,7 @@ from sgcl.methods.gbt import GBT
 from sgcl.methods.grace import GRACE
 from sgcl.methods.graphmae2 import GraphMAE2
 from sgcl.methods.graphs import (
+    ADGCL,
     AUGCLGraphs,
     BGRLGraphs,
     CGRAGraphs,
@@ -46,15 +47,17 @@ METHODS = Registry("method", {
     "sgcl-graphs": SGCLGraphs,
     "infograph": InfoGraph,
     "graphcl": GraphCL,
+    "mvgrl-graphs": MVGRLGraphs,
+    "ad-gcl": ADGCL,
+    "bgrl-graphs": BGRLGraphs,
+    "lagraph": LaGraph,
     "progcl-graphs": ProGCLGraphs,
     "augcl-graphs": AUGCLGraphs,
-    "lagraph": LaGraph,
-    "bgrl-graphs": BGRLGraphs,
     "cgra-graphs": CGRAGraphs,
-    "mvgrl-graphs": MVGRLGraphs,
 }, "sgcl.methods")
 
 __all__ = [
+    "ADGCL",
     "AUGCL",
     "BGRL",
     "CCASSG",

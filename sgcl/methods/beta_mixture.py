@@ -44,12 +44,8 @@ class BetaMixture(NamedTuple):
             beta = alpha * (1 - mean) / mean
             beta[1] = torch.where(beta[1] < 1, 1.01, beta[1])
             mixture = cls(alpha, beta, weight.mean(1) / weight.mean(1).sum())
-        return mixture if mixture.mean[0] <= mixture.mean[1] else cls(*(part.flip(0) for part in mixture))
-
-    @property
-    def mean(self) -> Tensor:
-        """(2,) of the numbers of each kind."""
-        return self.alpha / (self.alpha + self.beta)
+        mean = mixture.alpha / (mixture.alpha + mixture.beta)
+        return mixture if mean[0] <= mean[1] else cls(*(part.flip(0) for part in mixture))
 
     def lower(self, x: Tensor) -> Tensor:
         """The probability that each x is of kind 0, in the shape and type of x."""
@@ -57,3 +53,8 @@ class BetaMixture(NamedTuple):
         scale = self.share.log() + (self.alpha + self.beta).lgamma() - self.alpha.lgamma() - self.beta.lgamma()  # (2,)
         a, b, c = (float(term[0] - term[1]) for term in (self.alpha, self.beta, scale))
         return (a * x.log() + b * (-x).log1p() + c).sigmoid()
+
+    def apart(self, x: Tensor) -> float:
+        """How far the mean of the numbers x of kind 1 lies above that of kind 0; 0 or NaN where all are alike."""
+        lower, x = self.lower(x.cpu().double()), x.cpu().double()
+        return float(((1 - lower) * x).sum() / (1 - lower).sum() - (lower * x).sum() / lower.sum())

@@ -140,7 +140,7 @@ class GREET(Method):
                 raise InputError(f"GREET: {name} changes edges, which are for the discriminator to weigh; "
                                  "use views of features, and edge_dropout1 or edge_dropout2")
         others, picked = _random_pairs(graph, generator)
-        return Edges(graph, first, second, codes.to(graph.device), _edge_noise(graph.adj, generator),
+        return Edges(graph, first, second, codes.to(graph.device), edge_noise(graph.adj, generator),
                      positives.to(graph.device), others, picked)
 
     def loss(self, views: Edges) -> Tensor:
@@ -291,7 +291,7 @@ def _normalised(adj: CSR, weight: Tensor) -> tuple[Tensor, Tensor]:
     return weight * scale[adj.row] * scale[adj.idx], scale.square()
 
 
-def _edge_noise(adj: CSR, generator: torch.Generator) -> Tensor:
+def edge_noise(adj: CSR, generator: torch.Generator) -> Tensor:
     """(nnz,) log(p / (1 - p)) of a p drawn from [clip, 1 - clip] for each edge, the same in both directions."""
     chance = _CLIP + (1 - 2 * _CLIP) * torch.rand(adj.nnz // 2, generator=generator)
     upper = adj.row < adj.idx

@@ -5,6 +5,7 @@ Niu et al., *Affinity Uncertainty-Based Hard Negative Mining in Graph Contrastiv
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import torch
@@ -57,9 +58,9 @@ class PairClassifier(nn.Module):
             for pairs in torch.randperm(alike.numel(), generator=generator).to(alike.device).split(_PAIRS):
                 row, column = pairs // len(others), pairs % len(others)    # (2048,)
                 with torch.enable_grad():
-                    share = self(anchors[row], others[column]).softmax(1)
-                    gain = share.gather(1, alike[row, column].long()[:, None])[:, 0] + share[:, 2] / reward
-                    loss = -gain.log().mean()
+                    scores = self(anchors[row], others[column]).log_softmax(1)                      # (2048, 3)
+                    bet = scores.gather(1, alike[row, column].long()[:, None])[:, 0]
+                    loss = -bet.logaddexp(scores[:, 2] - math.log(reward)).mean()
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()

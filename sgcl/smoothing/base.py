@@ -55,7 +55,8 @@ class Smoothing(ABC):
         if adj.shape[0] != adj.shape[1]:
             raise InputError(f"{type(self).__name__}: the adjacency has shape {adj.shape}, expected (N, N)")
         positives = _finished(self.filter(_edges(adj)), self.top)
-        return CSR.from_scipy(positives, dtype=torch.float32).to(adj.device)
+        return CSR(torch.from_numpy(positives.indptr).long(), torch.from_numpy(positives.indices).long(),
+                   torch.from_numpy(positives.data).float()).to(adj.device)
 
     @abstractmethod
     def filter(self, adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
@@ -98,10 +99,10 @@ def check_prune(owner: str, value: float) -> None:
 
 def _edges(adj: CSR) -> scipy.sparse.csr_array:
     """The adjacency for SciPy, with short indices where they do."""
-    matrix = adj.to_scipy(dtype=np.float64)
-    index = np.int32 if max(matrix.nnz, matrix.shape[0]) < 2**31 else np.int64
-    matrix = scipy.sparse.csr_array(
-        (matrix.data, matrix.indices.astype(index), matrix.indptr.astype(index)), shape=matrix.shape)
+    index = np.int32 if max(adj.nnz, adj.shape[0]) < 2**31 else np.int64
+    matrix = scipy.sparse.csr_array((adj.values().detach().cpu().numpy().astype(np.float64),
+                                     adj.idx.cpu().numpy().astype(index), adj.ptr.cpu().numpy().astype(index)),
+                                    shape=adj.shape)
     real = (row_of(matrix) != matrix.indices) & (matrix.data != 0)
     return matrix if real.all() else kept(matrix, real)
 

@@ -149,8 +149,9 @@ def filter_step(v: scipy.sparse.csr_array, adj: scipy.sparse.csr_array, weights:
 
 def multiplications(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> np.ndarray:
     """(N,) how many the sparse product left @ right takes in each row; no row of it has more entries."""
-    pattern = scipy.sparse.csr_array((np.ones(left.nnz), left.indices, left.indptr), shape=left.shape)
-    return np.asarray(pattern @ np.diff(right.indptr).astype(np.float64))
+    done = np.zeros(left.nnz + 1)
+    np.cumsum(np.diff(right.indptr)[left.indices], out=done[1:])
+    return np.diff(done[left.indptr])
 
 
 def _arrays(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -75,3 +75,12 @@ def test_numbers_without_spread_still_give_a_mixture(x):
     mixture = BetaMixture.fit(x, prior=0.05)
     assert all(part.isfinite().all() for part in mixture)
     assert mixture.lower(torch.tensor([0.0, 0.4, 1.0])).isfinite().all()
+
+
+def test_how_far_the_kinds_are_apart():
+    x, upper = drawn()
+    apart = BetaMixture.fit(x, prior=0.3, iterations=200).apart(x)
+    assert apart == pytest.approx(float(x[upper].mean() - x[~upper].mean()), abs=0.02)
+    for same in (0.0, 0.6, 1.0):
+        x = torch.full((100,), same)
+        assert abs(BetaMixture.fit(x, prior=0.05).apart(x)) < 1e-9

@@ -66,7 +66,7 @@ def test_the_target_begins_as_a_copy_without_dropout_and_gets_no_gradient(graph)
     method = made(dropout=0.3)
     pairs = list(zip(method.target.parameters(), method.online.parameters(), strict=True))
     assert all(torch.equal(slow, fast) for slow, fast in pairs)
-    rates = [[side.layers.dropout, side.projector[3].p] for side in (method.online, method.target)]
+    rates = [[side.encoder.dropout, side.projector[3].p] for side in (method.online, method.target)]
     assert rates == [[0.3, 0.3], [0.0, 0.0]]
     assert method.predictor[3].p == 0.3
     method.loss(method.augment(graph, chance())).backward()
@@ -90,7 +90,7 @@ def test_the_target_follows_by_the_momentum_all_along():
 
 def test_an_embedding_is_the_sum_of_the_nodes_before_the_projector(graph):
     method = made(dropout=0.5).eval()
-    h = method.online.norm(method.online.layers(graph).nodes)
+    h = method.online.norm(method.online.encoder(graph).nodes)
     assert torch.allclose(method.embed(graph)[1], sum(h[i] for i in range(5, 12)), atol=1e-5)
     with torch.no_grad():
         method.online.projector[0].weight.add_(1.0)

@@ -30,3 +30,11 @@ def test_all_pairs_are_each_pair_as_one_row():
             h = torch.relu(classifier.first(torch.cat([a[i], b[k]])))
             share = classifier.third(torch.relu(classifier.second(h))).softmax(0)[2]
             assert float(classifier.abstention(a, b)[i, k]) == pytest.approx(float(share), rel=1e-5)
+
+
+def test_learning_stays_finite_whatever_the_scale_of_the_pairs():
+    torch.manual_seed(0)
+    classifier, generator = PairClassifier(3), torch.Generator().manual_seed(0)
+    a = 1e4 * torch.randn(40, 3)
+    classifier.learn([(a, a)] * 20, 1.9, generator)
+    assert all(bool(parameter.isfinite().all()) for parameter in classifier.parameters())

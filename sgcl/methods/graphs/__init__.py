@@ -1,5 +1,6 @@
 """Methods for collections: a paper a file, embeddings of whole graphs, (G, D)."""
 
+from sgcl.methods.graphs.adgcl import ADGCL
 from sgcl.methods.graphs.augcl import AUGCLGraphs
 from sgcl.methods.graphs.bgrl import BGRLGraphs
 from sgcl.methods.graphs.cgra import CGRAGraphs
@@ -11,6 +12,7 @@ from sgcl.methods.graphs.progcl import ProGCLGraphs
 from sgcl.methods.graphs.sgcl import SGCLGraphs
 
 __all__ = [
+    "ADGCL",
     "AUGCLGraphs",
     "BGRLGraphs",
     "CGRAGraphs",

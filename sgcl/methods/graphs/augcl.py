@@ -17,7 +17,7 @@ from sgcl.encoders.graph_encoder import Jump, Norm
 from sgcl.encoders.readout import Readout
 from sgcl.graph import Graph
 from sgcl.losses.graph_nce import graph_nce
-from sgcl.losses.infonce import check_temperature
+from sgcl.losses.infonce import check_temperature, unit_rows
 from sgcl.methods.augcl import check_stages
 from sgcl.methods.base import Level, Method
 from sgcl.methods.graphs.graphcl import Views, batches_of, make_views, projection
@@ -29,11 +29,11 @@ from sgcl.views import Compose, DropNodes, Subgraph, View
 class AUGCLGraphs(Method):
     r"""Affinity uncertainty for contrastive learning of whole graphs.
 
-    For the first part of the epochs all negatives count alike. Then, once, while the encoder rests, a perceptron
-    learns from pairs of projections (u_i, v_k) of the two views to tell p_1, alike, from p_0, not alike, or to
-    abstain, a: it minimises -log(p_y + a / ``reward``), where y is 1 for the k on the same side as i itself when the
-    cosines of graph i with its batch are split in two by 2-means. From there on the pair weighs w_ik = a(u_i, v_k), and
-    the loss is the mean, over the graphs i of a batch, of
+    Both views are encoded, read out and projected to rows u and v of length 1. For the first part of the epochs all
+    negatives count alike. Then, once, while the encoder rests, a perceptron learns from pairs (u_i, v_k) to tell p_1,
+    alike, from p_0, not alike, or to abstain, a: it minimises -log(p_y + a / ``reward``), where y is 1 for the k on the
+    same side as i itself when the cosines of graph i with its batch are split in two by 2-means. From there on the pair
+    weighs w_ik = a(u_i, v_k), and the loss is the mean, over the graphs i of a batch, of
 
     .. math::
         -\log \frac{e^{<u_i, v_i> / \tau}}{e^{<u_i, v_i> / \tau} +
@@ -60,9 +60,9 @@ class AUGCLGraphs(Method):
         passes: how many times the classifier sees the collection, in batches of at most 128 graphs.
 
     Departures from the paper: in its published code subgraphs have self-loops and never leave the neighbourhood of
-    their first node; here there are no loops, and subgraphs grow to any neighbour. The 2-means are exact. The mean of
-    the weights leaves out the anchor itself, which the published code has in it. Adam goes on into the last stage with
-    its averages.
+    their first node; here there are no loops, and subgraphs grow to any neighbour. The classifier sees rows of length
+    1: sums over nodes are too large for it to learn from. The 2-means are exact. The mean of the weights leaves out the
+    anchor itself, which the published code has in it. Adam goes on into the last stage with its averages.
     """
 
     level: ClassVar[Level] = "graph"
@@ -95,17 +95,16 @@ class AUGCLGraphs(Method):
         return make_views(graph, self.view1, self.view2, self.one_part, generator)
 
     def loss(self, views: Views) -> Tensor:
-        z1, z2 = (self._project(view) for view in views)                   # (G, L D)
-        weights = self.classifier.abstention(z1.detach(), z2.detach()) if bool(self.weighs) else None  # (G, G)
-        return graph_nce(z1, z2, temperature=self.temperature, positive_in=True, weights=weights)
+        u, v = (self._project(view) for view in views)                     # (G, L D)
+        weights = self.classifier.abstention(u.detach(), v.detach()) if bool(self.weighs) else None  # (G, G)
+        return graph_nce(u, v, temperature=self.temperature, positive_in=True, weights=weights)
 
     def embed(self, graph: Graph) -> Tensor:
         embedding: Tensor = self.encoder(graph).graphs                     # (G, L D)
         return embedding
 
     def _project(self, graph: Graph) -> Tensor:
-        z: Tensor = self.head(self.embed(graph))                           # (G, L D)
-        return z
+        return unit_rows(self.head(self.embed(graph)))                     # (G, L D)
 
     def _rounds(self, graph: Graph, generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
         """Both views of the batches of each pass, as the classifier learns from them."""

@@ -89,13 +89,13 @@ class BGRLGraphs(Method):
 class _Side(nn.Module):
     """An encoder with a batch norm at its end, and a projector that is asked for on its own."""
 
-    def __init__(self, layers: GraphEncoder) -> None:
+    def __init__(self, encoder: GraphEncoder) -> None:
         super().__init__()
-        self.layers, self.norm = layers, BatchNorm(layers.out_channels, momentum=0.1)
-        self.projector = _head(layers.out_channels, layers.dropout)
+        self.encoder, self.norm = encoder, BatchNorm(encoder.out_channels, momentum=0.1)
+        self.projector = _head(encoder.out_channels, encoder.dropout)
 
     def forward(self, graph: Graph) -> Tensor:
-        h: Tensor = self.norm(self.layers(graph).nodes)                    # (N, D)
+        h: Tensor = self.norm(self.encoder(graph).nodes)                    # (N, D)
         return h
 
 

@@ -19,6 +19,7 @@ from sgcl.graph import Features, Graph
 from sgcl.methods.base import Level, Method
 from sgcl.samplers import WholeGraphs
 from sgcl.sparse import SparseFeatures
+from sgcl.views import MaskNodes
 
 _ROOT = 1e-12  # under the square root, whose slope is infinite at 0
 
@@ -74,13 +75,10 @@ class LaGraph(Method):
         self.decoder = nn.Sequential(nn.Linear(hidden_channels, hidden_channels), nn.ReLU(),
                                      BatchNorm(hidden_channels, momentum=0.1),
                                      nn.Linear(hidden_channels, in_channels), nn.ReLU())
-        self.mask_rate, self.sigma, self.invariance_weight = mask_rate, sigma, invariance_weight
+        self.noise, self.invariance_weight = MaskNodes(mask_rate, mean=0.0, std=sigma), invariance_weight
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Noised:
-        nodes = nodes_of_each(graph, self.mask_rate, generator)            # (n,)
-        noise = self.sigma * torch.randn(len(nodes), graph.num_features, generator=generator, dtype=graph.x.dtype)
-        x = _dense(graph.x).index_copy(0, nodes.to(graph.device), noise.to(graph.device))
-        return Noised(graph, graph.replace(x=x))
+        return Noised(graph, self.noise(graph, generator))
 
     def loss(self, views: Noised) -> Tensor:
         clean, noisy = (self.encoder(graph) for graph in views)
@@ -91,16 +89,6 @@ class LaGraph(Method):
     def embed(self, graph: Graph) -> Tensor:
         embedding: Tensor = self.encoder(graph).graphs                     # (G, L D)
         return embedding
-
-
-def nodes_of_each(graph: Graph, share: float, generator: torch.Generator) -> Tensor:
-    """(n,) floor(share n_g) nodes of each graph of n_g, at random, on the CPU."""
-    graph_of = graph.graph_of.cpu()                                        # (N,)
-    size = graph_of.bincount(minlength=graph.num_graphs)                   # (G,)
-    first, count = size.cumsum(0) - size, (share * size.double() + 1e-9).floor()
-    order = torch.randperm(graph.num_nodes, generator=generator)
-    order = order[graph_of[order].argsort(stable=True)]                    # graph after graph, each in disorder
-    return order[torch.arange(graph.num_nodes) - first[graph_of] < count[graph_of]]
 
 
 def _dense(x: Features) -> Tensor:

@@ -104,9 +104,9 @@ class ProGCLGraphs(Method):
         if epoch != self.start_epoch:
             return
         batches = islice(batches_of(graph, generator), _BATCHES)
-        cosines = torch.cat([self._between(batch, generator) for batch in batches])
-        fitted = BetaMixture.fit((cosines + 1) / 2, prior=self.prior)
-        if float(fitted.mean[1] - fitted.mean[0]) >= _APART:
+        x = (torch.cat([self._between(batch, generator) for batch in batches]) + 1) / 2
+        fitted = BetaMixture.fit(x, prior=self.prior)
+        if fitted.apart(x) >= _APART:
             self.mixture.copy_(torch.stack(fitted))
         else:
             warnings.warn("ProGCLGraphs: the cosines between graphs are of one kind, so all negatives count alike; a "
