@@ -20,11 +20,12 @@ from sgcl.options import Parser, no_such
 from sgcl.signals import Interrupted
 from sgcl.trainer import TrainingError
 
-_OVERVIEW = """node embeddings without labels, by smoothed graph contrastive learning
+_OVERVIEW = """node and graph embeddings without labels, by smoothed graph contrastive learning
 
   sgcl demo                                         see it work, on data that comes along
   sgcl train --dataset cora --smoothing taubin      train and leave a run folder
   sgcl train --graph edges.csv --features x.csv     the same on a graph of your own
+  sgcl train --collection FOLDER                    on many graphs of your own, to embed each
   sgcl train --resume RUN                           go on with a run that was cut short
   sgcl evaluate runs/sgcl-taubin-cora-0             score a run beside its floors
   sgcl sweep --dataset cora --grid lr=1e-3,1e-4     look for good settings, without test labels
@@ -94,7 +95,7 @@ def _train(words: list[str]) -> None:
 
     if any(word.split("=")[0] == "--resume" for word in words):
         return _resume(words)
-    method = words.pop(0) if words and not words[0].startswith("-") else "sgcl"
+    method = _method(words)
     parser = Parser(prog=f"sgcl train {method}", argument_default=argparse.SUPPRESS, allow_abbrev=False,
                      usage="sgcl train [METHOD] --dataset NAME [--smoothing NAME] [--seed N] [--out RUN] [flag ...]",
                      description="Train on a graph without labels and leave a run folder: settings, metrics, "
@@ -117,8 +118,24 @@ def _train(words: list[str]) -> None:
     running = _running(given)
     where = {"dataset": _dataset_name(given, files), "files": files, **_given(given, "out", "protocol")}
     workflow.check_run(method, chosen, **where)
-    outcome = workflow.train_run(method, chosen, _load(given, files), **where, **running)
+    outcome = workflow.train_run(method, chosen, _load(given, files), **where, **running,
+                                 attributes=files is None and getattr(given, "attributes", False))
     _print_run(given, outcome)
+
+
+def _method(words: list[str]) -> str:
+    """The method that the first of the words names, taken out, in the form for what the others say is trained on."""
+    from sgcl import levels
+
+    method = words.pop(0) if words and not words[0].startswith("-") else "sgcl"
+    look = Parser(add_help=False, allow_abbrev=False)
+    for flag in ("--collection", "--dataset", "--graph"):
+        look.add_argument(flag, nargs="?")
+    seen, _ = look.parse_known_args(words)
+    if seen.collection is None and seen.dataset is None and seen.graph is None:
+        return method  # what is missing is told later
+    return levels.method_for(method, seen.collection is not None or (
+        seen.graph is None and levels.is_collection(seen.dataset)))
 
 
 def _chosen(given: Any, files: dict[str, Any] | None, method: str) -> dict[str, Any]:
@@ -134,7 +151,7 @@ def _chosen(given: Any, files: dict[str, Any] | None, method: str) -> dict[str, 
 
 
 def _dataset_name(given: Any, files: dict[str, Any] | None) -> str:
-    return str(given.dataset) if files is None else Path(files["edges"]).name.split(".")[0]
+    return str(given.dataset) if files is None else Path(files.get("collection") or files["edges"]).name.split(".")[0]
 
 
 def _resume(words: list[str]) -> None:
@@ -181,7 +198,8 @@ def _print_run(given: Any, outcome: dict[str, Any]) -> None:
         print(json.dumps(outcome))
     else:
         loss = "" if outcome["loss"] is None else f"loss {outcome['loss']:.4g} "
-        print(f"{outcome['run']}: {outcome['nodes']} nodes, {loss}after {outcome['epochs']} epochs, "
+        size = f"{outcome['graphs']} graphs" if "graphs" in outcome else f"{outcome['nodes']} nodes"
+        print(f"{outcome['run']}: {size}, {loss}after {outcome['epochs']} epochs, "
               f"{outcome['seconds']:.1f} s\nnext: sgcl evaluate {outcome['run']}")
 
 
@@ -229,10 +247,10 @@ def _evaluate(words: list[str]) -> None:
 
 
 def _sweep(words: list[str]) -> None:
-    from sgcl import embeddings, options, sweep
+    from sgcl import embeddings, levels, options, sweep
     from sgcl.report import print_sweep
 
-    method = words.pop(0) if words and not words[0].startswith("-") else "sgcl"
+    method = _method(words)
     parser = Parser(prog=f"sgcl sweep {method}", argument_default=argparse.SUPPRESS, allow_abbrev=False,
                     usage="sgcl sweep [METHOD] --dataset NAME --grid NAME=VALUE,VALUE [--grid ...] [flag ...]",
                     description="Train with many settings, score each without a look at test labels, and print the "
@@ -250,7 +268,8 @@ def _sweep(words: list[str]) -> None:
                        "those that fall behind")
     group.add_argument("--trials", type=int, metavar="N", help="how many Optuna tries in all (default 20)")
     group.add_argument("--select", choices=sweep.SELECT, default="validation", help="best by a linear probe on "
-                       "validation nodes; or without labels, by links hidden before training or by effective rank")
+                       "validation nodes; or without labels, by links hidden before training or by effective rank, "
+                       "which alone is for collections")
     group.add_argument("--out", metavar="FOLDER", help="the sweep folder; runs/sweep-METHOD-DATASET-SELECT "
                        "unless given")
     group.add_argument("--recipe", action=argparse.BooleanOptionalAction, help="start from the dataset's recipe")
@@ -262,6 +281,7 @@ def _sweep(words: list[str]) -> None:
     if hasattr(given, "trials") and not given.optuna:
         raise InputError("--trials is for --optuna: a grid has as many trials as points")
     files = _own_files(given)
+    sweep.check_select(given.select, collection=levels.is_collection(_dataset_name(given, files), files))
     space = sweep.read_space(given.grid, given.range, method)
     _set_threads(getattr(given, "threads", None))
     memory_limit = embeddings.memory_bytes(getattr(given, "memory_limit", None))
@@ -275,7 +295,7 @@ def _sweep(words: list[str]) -> None:
         method, settle, space, data, dataset=dataset, files=files, select=given.select,
         trials=getattr(given, "trials", 20) if given.optuna else None, protocol=getattr(given, "protocol", None),
         out=getattr(given, "out", f"runs/sweep-{method}-{dataset}-{given.select}"),
-        memory_limit=memory_limit,
+        memory_limit=memory_limit, attributes=files is None and getattr(given, "attributes", False),
         quiet=getattr(given, "quiet", False), verbose=getattr(given, "verbose", False))
     if getattr(given, "json", False):
         print(json.dumps(outcome))
@@ -318,12 +338,13 @@ def _show(words: list[str]) -> None:
 
 
 def _embed(words: list[str]) -> None:
-    from sgcl import embeddings, workflow
+    from sgcl import embeddings, levels, runs, workflow
     from sgcl.estimator import Estimator
 
     parser = Parser(prog="sgcl embed", allow_abbrev=False, argument_default=argparse.SUPPRESS,
                      description="Embed the nodes of a graph with a trained run: nodes it has not seen, or a new graph "
-                                 "with the same features. Writes them under their ids.")
+                                 "with the same features; or the graphs of a collection, with a run on one. Writes "
+                                 "them under their ids.")
     parser.add_argument("run", metavar="RUN")
     _add_graph(parser)
     parser.add_argument("--out", metavar="FILE", required=True, help="a .parquet, .csv or .npy file")
@@ -336,9 +357,15 @@ def _embed(words: list[str]) -> None:
     memory = embeddings.memory_bytes(getattr(given, "memory", None))
     embeddings.check_file(Path(given.out))
     Estimator.load(given.run, device=device)  # what is wrong with the run is told before the graph is read
+    config = runs.read_config(Path(given.run))
+    levels.check_level(config["method"], getattr(given, "dataset", None), files)
+    files = levels.same_features(config, files) if files else None
+    if files is None and config.get("attributes"):
+        given.attributes = True
     outcome = workflow.embed(given.run, _load(given, files), given.out, device, memory)
+    rows = "graphs" if "graphs" in outcome else "nodes"
     print(json.dumps(outcome) if getattr(given, "json", False) else
-          f"{outcome['out']}: {outcome['nodes']} nodes, width {outcome['width']}")
+          f"{outcome['out']}: {outcome[rows]} {rows}, width {outcome['width']}")
 
 
 def _datasets(words: list[str]) -> None:
@@ -352,12 +379,14 @@ def _datasets(words: list[str]) -> None:
     _add_common(parser)
     given = parser.parse_args(words)
     root, download = getattr(given, "data_root", None), getattr(given, "download", False)
-    if hasattr(given, "graph") and hasattr(given, "dataset"):
+    own = hasattr(given, "graph") or hasattr(given, "collection")
+    if own and hasattr(given, "dataset"):
         raise InputError("which graph? give either NAME or --graph EDGES")
     if download and not hasattr(given, "dataset"):
         raise InputError("--download is for one dataset: give its NAME")
-    if hasattr(given, "graph"):
-        rows = [{"name": given.graph, **datasets.statistics(_load(given, _own_files(given, featured=False)))}]
+    if own:
+        measured = datasets.statistics(_load(given, _own_files(given, featured=False)))
+        rows = [{"name": getattr(given, "graph", None) or given.collection, **measured}]
     elif hasattr(given, "dataset"):
         rows = [{**datasets.describe(given.dataset), "here": download or datasets.available(given.dataset, root)}]
         if rows[0]["here"]:
@@ -421,8 +450,14 @@ def _add_graph(parser: Any, *, named: bool = True) -> None:
         parser.add_argument("--dataset", metavar="NAME", help="a named graph; `sgcl datasets` lists them")
     parser.add_argument("--graph", metavar="EDGES", help="a graph of your own: an edge list (.csv, .tsv, .parquet), "
                         "a .graphml file or a sparse .npz adjacency")
+    parser.add_argument("--collection", metavar="FOLDER", help="graphs of your own, each to be embedded: a folder with "
+                        "an edge list for each, or in the TU format")
     parser.add_argument("--features", metavar="FILE", help="its node features: a table with an id column, an .npy or "
-                        ".npz array, or one of degree, walk, spectral, ones to make them from the graph, or learned")
+                        ".npz array, or one of degree, walk, spectral, ones to make them from the graph, or learned; "
+                        "of a collection, a folder of tables, or degree, walk or ones (what it has, or degree, unless "
+                        "given)")
+    parser.add_argument("--attributes", action="store_true", default=argparse.SUPPRESS, help="also the continuous node "
+                        "attributes of a collection in the TU format")
     parser.add_argument("--labels", metavar="FILE", help="a table with an id and a label column, for `sgcl evaluate`")
     parser.add_argument("--ids", metavar="FILE", help="an .npy file with the ids of the rows of array features")
     parser.add_argument("--source", metavar="COLUMN", help="the column of an edge's one end; source unless given")
@@ -444,17 +479,27 @@ def _own_files(given: Any, *, featured: bool = True) -> dict[str, Any] | None:
     from sgcl import datasets
     from sgcl.readers import STRUCTURAL
 
-    if hasattr(given, "graph") == hasattr(given, "dataset"):
-        raise InputError("which graph? give either --dataset NAME (`sgcl datasets` lists them) or --graph EDGES")
+    if sum(hasattr(given, name) for name in ("graph", "collection", "dataset")) != 1:
+        raise InputError("which graph? give either --dataset NAME (`sgcl datasets` lists them) or --graph EDGES, or "
+                         "for many graphs --collection FOLDER")
     if hasattr(given, "dataset"):
         datasets.DATASETS[given.dataset]  # an unknown name is told before anything else
         return None
+    if hasattr(given, "collection"):
+        featured = False
+    elif hasattr(given, "attributes"):
+        raise InputError("--attributes is for collections in the TU format: leave it out")
     if featured and not hasattr(given, "features"):
         raise InputError("the graph has no node features: give --features FILE, or one of "
                          f"{', '.join(STRUCTURAL)} to make them from the graph")
+    named = _given(given, "features", "labels", "ids", "collection", edges="graph")
+    if "collection" in named and "ids" in named:
+        raise InputError("--ids is for the rows of one graph: for a collection give features as tables with an id "
+                         "column")
     files = {name: str(Path(file).resolve()) if (Path(file).suffix or Path(file).exists()) and file not in STRUCTURAL
-             else file for name, file in _given(given, "features", "labels", "ids", edges="graph").items()}
-    return {**files, **_given(given, "source", "target", "id_column", "label_column", weight="edge_weight")}
+             else file for name, file in named.items()}
+    return {**files, **_given(given, "source", "target", "id_column", "label_column", "attributes",
+                              weight="edge_weight")}
 
 
 def _fetching(given: Any) -> dict[str, Any]:
@@ -469,13 +514,14 @@ def _given(given: Any, *names: str, **renamed: str) -> dict[str, Any]:
 
 
 def _load(given: Any, files: dict[str, Any] | None) -> Any:
-    from sgcl import datasets
-    from sgcl.readers import read_graph
+    from sgcl import levels
+    from sgcl.readers import read_files
 
     if files is None:
         fetching = _fetching(given)
-        return datasets.load(given.dataset, fetching["data_root"], download=fetching["download"])
-    data = read_graph(**files)
+        return levels.load_dataset(given.dataset, fetching["data_root"], download=fetching["download"],
+                                   attributes=getattr(given, "attributes", False))
+    data = read_files(files)
     for note in data.notes:
         _note(note)
     return data

@@ -19,14 +19,14 @@ _FILES = {"edges": "graph", "weight": "edge_weight"}  # of read_graph; the other
 
 
 def train_command(method: str, chosen: Mapping[str, Any], *, dataset: str, files: Mapping[str, Any] | None = None,
-                  protocol: str | None = None, data_root: str | None = None) -> str | None:
+                  attributes: bool = False, protocol: str | None = None, data_root: str | None = None) -> str | None:
     """``sgcl train ...`` for these settings (JSON form) and this graph; ``None`` where no flags can say it."""
     given = flags(method, chosen)
     if given is None:
         return None
     words = ["sgcl", "train", method]
     if files is None:
-        words += ["--dataset", dataset]
+        words += ["--dataset", dataset, *(["--attributes"] if attributes else [])]
         if recipes.recipe(method, dataset, (chosen.get("smoothing") or {}).get("name")):
             words.append("--no-recipe")  # all that it says is said here
     else:

@@ -20,8 +20,9 @@ from sgcl.errors import InputError
 from sgcl.graph import Graph
 from sgcl.methods.base import Method
 
+NODES_AT_A_TIME = 1 << 17  # of graphs embedded at a time
+
 _BLOCK = 1 << 19  # numbers written at a time
-_NODES = 1 << 17  # of graphs embedded at a time
 
 
 def compute(method: Method, graph: Graph, device: str = "cpu", *, memory: int | str | None = None,
@@ -43,8 +44,8 @@ def compute(method: Method, graph: Graph, device: str = "cpu", *, memory: int | 
     with torch.no_grad(), bounded(most, folder):
         if graph.graph_ptr is None:
             return method.embed(graph.to(device)).cpu()
-        turn = torch.div(graph.graph_ptr[:-1], _NODES, rounding_mode="floor").unique_consecutive(return_counts=True)[1]
-        parts = torch.arange(graph.num_graphs).split(turn.tolist())
+        turn = torch.div(graph.graph_ptr[:-1], NODES_AT_A_TIME, rounding_mode="floor")
+        parts = torch.arange(graph.num_graphs).split(turn.unique_consecutive(return_counts=True)[1].tolist())
         return torch.cat([method.embed(graph.take(some).to(device)).cpu() for some in parts])
 
 

@@ -7,12 +7,13 @@
 ``checkpoints/``         the last two, where the training took long enough
 ``weights.safetensors``  the trained weights
 ``embeddings.npy``       (N, D), rows in the order of ``ids.npy``
-``ids.npy``              (N,) node ids; the last to be written: it says that the training is finished
+``ids.npy``              (N,) ids of nodes, or (G,) of graphs; the last to be written: it says that the training is
+                         finished
 ``embeddings.parquet``   both in one table (where pyarrow is installed)
 ``curve.png``            the training curve (where matplotlib is installed)
 ``tensorboard/``         the same for TensorBoard, where asked for with ``--tensorboard``
 ``results.jsonl``        a line an evaluation: protocol, split seed, metrics; written by ``sgcl evaluate``
-``failed-batch.json``    where a loss or gradient was no finite number: epoch, batch and node ids
+``failed-batch.json``    where a loss or gradient was no finite number: epoch, batch and ids
 =======================  ============================================================================
 
 ``sgcl demo`` adds ``map.png``, a 2-D map of the embedding, and ``smoothing.png``, what each filter does to a delta.
@@ -160,11 +161,13 @@ def environment(packages: Iterable[str] = ("sgcl", "torch", "torch_geometric", "
 
 
 def fingerprint(graph: Graph, ids: np.ndarray | None = None) -> str:
-    """SHA-256 of a graph, its features and, where given, its (N,) node ids: another graph, another fingerprint."""
+    """SHA-256 of a graph or a collection, its features and, where given, its (N,) node or (G,) graph ids: another
+    graph, another fingerprint."""
     found = hashlib.sha256()
     matrices = [graph.adj] if isinstance(graph.x, Tensor) else [graph.adj, graph.x.matrix]
     parts = [part for matrix in matrices for part in (matrix.ptr, matrix.idx, matrix.value)]
-    for part in [*parts, graph.x if isinstance(graph.x, Tensor) else None]:
+    parts.append(graph.x if isinstance(graph.x, Tensor) else None)
+    for part in parts if graph.graph_ptr is None else [*parts, graph.graph_ptr]:
         found.update(f"{None if part is None else (tuple(part.shape), part.dtype)}".encode())
         if part is not None:
             found.update(part.detach().cpu().contiguous().numpy())  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from typing import Any
 from sgcl import files, runs, settings, workflow
 from sgcl.command import train_command
 from sgcl.errors import InputError
+from sgcl.methods import METHODS
 from sgcl.report import question
 
 _ENVIRONMENT = ("versions", "commit", "device", "machine", "threads")
@@ -31,8 +32,8 @@ def show_run(folder: str | Path) -> dict[str, Any]:
     config = runs.read_config(folder)
     lines = _lines(folder / "metrics.jsonl")
     losses = [line["loss"] for line in lines]
-    return {**_row(folder), "nodes": config.get("nodes"), "edges": config.get("edges"), "files": config.get("files"),
-            "protocol": config.get("protocol"), "settings": _changed(config),
+    about = {name: config.get(name) for name in ("graphs", "nodes", "edges", "files", "protocol")}
+    return {**_row(folder), **about, "settings": _changed(config),
             "environment": {name: config[name] for name in _ENVIRONMENT if name in config},
             "history": {"first": losses[0], "lowest": min(losses), "last": losses[-1],
                         "seconds": lines[-1]["seconds"], "peak_memory": lines[-1]["peak_memory"]} if lines else None,
@@ -108,7 +109,8 @@ def _again(config: Mapping[str, Any]) -> str | None:
         return None
     try:
         return train_command(config["method"], config["settings"], dataset=config["dataset"],
-                             files=config.get("files"), protocol=config.get("protocol"))
+                             files=config.get("files"), attributes=config.get("attributes", False),
+                             protocol=config.get("protocol"))
     except InputError:
         return None
 
@@ -116,4 +118,8 @@ def _again(config: Mapping[str, Any]) -> str | None:
 def _next(folder: Path, config: Mapping[str, Any]) -> str:
     if _state(folder, config) == "interrupted":
         return f"sgcl train --resume {folder}"
-    return f"sgcl embed {folder} --graph EDGES --out FILE" if "dataset" not in config else f"sgcl evaluate {folder}"
+    if "dataset" in config:
+        return f"sgcl evaluate {folder}"
+    of_graphs = config["method"] in METHODS and METHODS[config["method"]].level == "graph"  # type: ignore[attr-defined]
+    what = "--collection FOLDER" if of_graphs else "--graph EDGES"
+    return f"sgcl embed {folder} {what} --out FILE"

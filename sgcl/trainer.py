@@ -41,9 +41,10 @@ class TrainingError(RuntimeError):
 class NonFiniteError(TrainingError):
     """A loss or gradient is no finite number. The weights are still those before the step."""
 
-    def __init__(self, message: str, epoch: int, batch: int, nodes: Tensor) -> None:
+    def __init__(self, message: str, epoch: int, batch: int, rows: Tensor, kind: str = "nodes") -> None:
         super().__init__(message)
-        self.epoch, self.batch, self.nodes = epoch, batch, nodes  # counted from 1; (n,) their numbers in the graph
+        self.epoch, self.batch = epoch, batch   # counted from 1
+        self.rows, self.kind = rows, kind       # (n,) numbers of its nodes, or of the graphs of a collection
 
 
 @dataclass(frozen=True)
@@ -122,11 +123,11 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
                 loss = method.loss(views)
                 value = float(loss.detach())
                 if not math.isfinite(value):
-                    raise _not_finite(f"the loss is {value}", at, batch, lr, checkpoint)
+                    raise _not_finite(f"the loss is {value}", at, batch, graph, lr, checkpoint)
                 (loss * share).backward()
                 for name, parameter in method.named_parameters():
                     if not _is_finite(parameter.grad):
-                        raise _not_finite(f"the gradient of {name} is not finite", at, batch, lr, checkpoint)
+                        raise _not_finite(f"the gradient of {name} is not finite", at, batch, graph, lr, checkpoint)
                 if not accumulate or at.batch == sampler.batches - 1:
                     done = (at.epoch - 1) * steps_an_epoch + (0 if accumulate else at.batch)
                     share_of_lr = lr_factor(done, schedule, warmup=warmup * steps_an_epoch,
@@ -196,9 +197,9 @@ def peak_memory(device: str = "cpu") -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def named_nodes(ids: Sequence[Any]) -> str:
-    """The first of the nodes of a batch, as messages name them."""
-    return f"nodes {', '.join(map(str, ids[:_SHOWN]))}" + (f", ... {len(ids)} in all" if len(ids) > _SHOWN else "")
+def named_rows(ids: Sequence[Any], kind: str = "nodes") -> str:
+    """The first of the nodes or graphs of a batch, as messages name them."""
+    return f"{kind} {', '.join(map(str, ids[:_SHOWN]))}" + (f", ... {len(ids)} in all" if len(ids) > _SHOWN else "")
 
 
 @dataclass
@@ -240,10 +241,14 @@ def _is_finite(gradient: Tensor | None) -> bool:
     return gradient is None or bool(gradient.sum().isfinite()) or bool(gradient.isfinite().all())
 
 
-def _not_finite(what: str, at: _Place, batch: Graph, lr: float, checkpoint: Checkpoints | None) -> NonFiniteError:
-    nodes = torch.arange(batch.num_nodes) if batch.n_id is None else batch.n_id
-    named = "all nodes" if batch.n_id is None else named_nodes(nodes.tolist())
+def _not_finite(what: str, at: _Place, batch: Graph, graph: Graph, lr: float, checkpoint: Checkpoints | None
+                ) -> NonFiniteError:
+    kind = "nodes" if graph.graph_ptr is None else "graphs"
+    rows = torch.arange(batch.num_nodes if graph.graph_ptr is None else batch.num_graphs)
+    if batch.n_id is not None:
+        rows = batch.n_id if batch.graph_ptr is None else graph.graph_of[batch.n_id[batch.graph_ptr[:-1]]]
+    named = f"all {kind}" if batch.n_id is None else named_rows(rows.tolist(), kind)
     kept = "" if checkpoint is None else "; " + (
         f"the last good checkpoint is {checkpoint.last}" if checkpoint.last else "there is no checkpoint yet")
     return NonFiniteError(f"{what} in epoch {at.epoch}, batch {at.batch + 1} ({named}): lower the learning rate (lr is "
-                          f"{lr}) or look at the features{kept}", at.epoch, at.batch + 1, nodes)
+                          f"{lr}) or look at the features{kept}", at.epoch, at.batch + 1, rows, kind)

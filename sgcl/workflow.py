@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl import datasets, embeddings, report, runs, settings
+from sgcl import datasets, embeddings, levels, report, runs, settings
 from sgcl.callbacks import CollapseWatch, TensorBoard
 from sgcl.chance import step_generator
 from sgcl.checkpoints import Checkpoints
@@ -30,9 +30,9 @@ from sgcl.files import lock, whole
 from sgcl.graph import Graph, one_column_each
 from sgcl.memory import check_memory
 from sgcl.progress import ProgressBar
-from sgcl.readers import LEARNED, SPECTRAL, STRUCTURAL, read_graph
+from sgcl.readers import LEARNED, SPECTRAL, STRUCTURAL, label_graphs, read_files, read_graph
 from sgcl.signals import Interrupted
-from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError, named_nodes
+from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError, named_rows
 
 _VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}  # as in the paper's tables
 FLOORS = ("raw features", "untrained encoder")
@@ -43,21 +43,21 @@ def label(method: str, chosen: Mapping[str, Any]) -> str:
     """A method with its smoothing (settings in JSON form), as tables call it: SGCL-T, SGCL-Identity, GRACE."""
     smoothing = chosen.get("smoothing")
     if smoothing is None:
-        return method.upper()
+        return levels.title(method)
     name = smoothing if isinstance(smoothing, str) else smoothing["name"]
-    return f"{method.upper()}-{_VARIANTS.get(name, name)}"
+    return f"{levels.title(method)}-{_VARIANTS.get(name, name)}"
 
 
 def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: str,
-              files: Mapping[str, Any] | None = None, out: str | Path | None = None, protocol: str | None = None,
-              checkpoint_every: float = 60.0, memory_limit: int | None = None, tensorboard: bool = False,
-              quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
+              files: Mapping[str, Any] | None = None, attributes: bool = False, out: str | Path | None = None,
+              protocol: str | None = None, checkpoint_every: float = 60.0, memory_limit: int | None = None,
+              tensorboard: bool = False, quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
     """Train with the ``chosen`` settings (JSON form) and leave a run folder; gives its summary.
 
-    ``dataset`` is a name of the catalogue or, with the ``files`` that :func:`sgcl.readers.read_graph` was given, any
-    name for one's own graph. Bad input leaves no folder. A run that is cut short, by whatever, can be taken up again
-    with :func:`resume_run`, with the same result. What cannot fit ``memory_limit`` bytes, or else what memory is free,
-    is refused before it begins.
+    ``dataset`` is a name of the catalogue (``attributes``: a collection read with its node attributes) or, with the
+    ``files`` that :func:`sgcl.readers.read_files` was given, any name for one's own graph. Bad input leaves no folder.
+    A run that is cut short, by whatever, can be taken up again with :func:`resume_run`, with the same result. What
+    cannot fit ``memory_limit`` bytes, or else what memory is free, is refused before it begins.
     """
     usual = protocol_for(dataset, files)
     protocol = usual if protocol is None else protocol
@@ -69,7 +69,8 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
     with runs.create(out or _default_folder(method, resolved, dataset)) as folder:
         checkpoints = Checkpoints(folder / "checkpoints", every=checkpoint_every)
         write_run_config(folder, estimator, data, graph, dataset=dataset, protocol=protocol,
-                         **({} if files is None else {"files": dict(files)}))
+                         **({} if files is None else {"files": dict(files)}),
+                         **({"attributes": True} if attributes else {}))
         return _fill(folder, runs.read_config(folder), data, graph, checkpoints, memory_limit=memory_limit,
                      tensorboard=tensorboard, quiet=quiet, verbose=verbose)
 
@@ -77,7 +78,7 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
 def check_run(method: str, chosen: Mapping[str, Any], *, dataset: str, files: Mapping[str, Any] | None = None,
               out: str | Path | None = None, protocol: str | None = None) -> None:
     """Raise what :func:`train_run` would find wrong before it looks at the graph, which may take long to read."""
-    PROTOCOLS[protocol_for(dataset, files) if protocol is None else protocol]
+    levels.check_protocol(protocol or protocol_for(dataset, files), levels.is_collection(dataset, files))
     resolved = settings.encode(estimator_for(method)(**chosen).settings)
     runs.check_free(out or _default_folder(method, resolved, dataset))
 
@@ -138,10 +139,14 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
     """
     paths = [Path(folder) for folder in folders]
     configs = [_run_config(path) for path in paths]
-    if len({json.dumps([config["dataset"], config.get("files")]) for config in configs}) > 1:
+    if len({json.dumps([config.get(name) for name in ("dataset", "files", "attributes")]) for config in configs}) > 1:
         raise InputError("the runs are of different datasets: evaluate them one dataset at a time")
     asked = {name: TASKS[name] for name in tasks}
     names = [config["protocol"] if protocol is None else protocol for config in configs]
+    collection = levels.is_collection(configs[0]["dataset"], configs[0].get("files"))
+    levels.check_tasks(asked, collection)
+    for name in names:
+        levels.check_protocol(name, collection)
     loaded = _labelled(load_graph(configs[0], data_root, download=download), asked, labels, columns)
     restricted = cache(lambda name: PROTOCOLS[name].restrict(loaded))
     for path, config, name in zip(paths, configs, names, strict=True):
@@ -198,18 +203,22 @@ def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_s
 def load_graph(config: Mapping[str, Any], data_root: str | None = None, *, download: bool = False) -> Data:
     """The graph that a run's configuration names: of the catalogue, or of one's own files."""
     if "files" in config:
-        return _in_order(read_graph(**config["files"]), config.get("feature_names"))
-    return datasets.load(config["dataset"], data_root, download=download)
+        return _in_order(read_files(config["files"]), config.get("feature_names"))
+    return levels.load_dataset(config["dataset"], data_root, attributes=config.get("attributes", False),
+                               download=download)
 
 
 def protocol_for(dataset: str, files: Mapping[str, Any] | None = None) -> str:
-    """The protocol of a dataset of the catalogue, and one for graphs of one's own."""
-    return (datasets.DATASETS[dataset].protocol if files is None else None) or "random"
+    """The protocol of a dataset of the catalogue, and one for graphs and one for collections of one's own."""
+    if files is not None:
+        return "tu" if levels.is_collection(dataset, files) else "random"
+    return datasets.DATASETS[dataset].protocol or "random"
 
 
 def restricted_graph(data: Data, protocol: str) -> tuple[Data, Graph]:
     """The nodes that the protocol knows, and their graph."""
     graph = Graph.from_data(data)  # first, so that what is wrong is told of the graph as it came
+    levels.check_protocol(protocol, graph.graph_ptr is not None)
     part = PROTOCOLS[protocol].restrict(data)
     return (data, graph) if part is data else (part, Graph.from_data(part))
 
@@ -223,7 +232,8 @@ def without_links(data: Data, seed: int, files: Mapping[str, Any] | None = None)
 
 def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = None,
           memory: int | None = None) -> dict[str, Any]:
-    """Embed the nodes of another graph with a run's model and write them under their ids.
+    """Embed the nodes of another graph, or the graphs of another collection, with a run's model and write them under
+    their ids.
 
     With ``memory``, at most so many bytes are taken beside the graph and the weights; temporary files lie beside
     ``out``.
@@ -243,22 +253,28 @@ def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = 
                       stacklevel=2)
     embedding = estimator.transform(data, memory=memory, folder=out.parent)
     embeddings.write(out, embedding, node_ids(data))
-    return {"out": str(out), "nodes": len(embedding), "width": embedding.shape[1]}
+    rows = "nodes" if data.get("batch") is None else "graphs"
+    return {"out": str(out), rows: len(embedding), "width": embedding.shape[1]}
 
 
 def write_run_config(folder: Path, estimator: Estimator, data: Data, graph: Graph, **trained_on: Any) -> None:
     """``config.json`` of a run: the model's, and what it was trained on and with."""
     named = {} if data.get("feature_names") is None else {"feature_names": data.feature_names}
-    runs.write_config(folder, {**estimator.config(graph.num_features), **trained_on, **named, "nodes": graph.num_nodes,
-                               "edges": graph.num_edges, "graph": runs.fingerprint(graph, node_ids(data)),
+    counted = {} if graph.graph_ptr is None else {"graphs": graph.num_graphs}
+    runs.write_config(folder, {**estimator.config(graph.num_features), **trained_on, **named, **counted,
+                               "nodes": graph.num_nodes, "edges": graph.num_edges,
+                               "graph": runs.fingerprint(graph, node_ids(data)),
                                "started": datetime.now(UTC).isoformat(timespec="seconds"),
                                **runs.environment(device=device_for(estimator.settings["device"]))})
 
 
 def node_ids(data: Data) -> np.ndarray:
-    """(N,) the ids under which embeddings are written: the user's own, or numbers in the dataset's order."""
+    """(N,) the ids of the nodes, or (G,) of the graphs of a collection, under which embeddings are written: the user's
+    own, or numbers in the dataset's order."""
     if "ids" in data:
         return np.asarray(data.ids)
+    if "batch" in data:
+        return np.arange(data.num_graphs)
     ids: np.ndarray = data.n_id.numpy() if "n_id" in data else np.arange(data.num_nodes)
     return ids
 
@@ -282,7 +298,9 @@ def _in_order(data: Data, names: list[str] | None) -> Data:
     own = data.get("feature_names")
     if names is None or own is None or own == names:
         return data
-    place = {name: column for column, name in enumerate(own)}
+    if data.get("batch") is not None:
+        data = levels.with_columns(data, names)
+    place = {name: column for column, name in enumerate(data.feature_names)}
     if place.keys() != set(names):
         differing = [f"{name!r} is missing" for name in sorted(set(names) - place.keys())[:1]]
         differing += [f"{name!r} is new" for name in sorted(place.keys() - set(names))[:1]]
@@ -346,12 +364,12 @@ def _resumable(folder: Path, data: Data) -> Iterator[None]:
     except Interrupted as stop:
         raise Interrupted(f"{stop}; {how}", stop.number) from None
     except NonFiniteError as error:
-        file, ids = folder / "failed-batch.json", node_ids(data)[error.nodes.numpy()].tolist()
+        file, ids = folder / "failed-batch.json", node_ids(data)[error.rows.numpy()].tolist()
         with whole(file) as part:
             part.write_text(json.dumps({"epoch": error.epoch, "batch": error.batch, "ids": ids}) + "\n",
                             encoding="utf-8")
-        message = str(error).replace(named_nodes(error.nodes.tolist()), named_nodes(ids))
-        raise TrainingError(f"{message}; the ids of its nodes are in {file}; without its cause, {how}") from None
+        message = str(error).replace(named_rows(error.rows.tolist(), error.kind), named_rows(ids, error.kind))
+        raise TrainingError(f"{message}; the ids of its {error.kind} are in {file}; without its cause, {how}") from None
     except OSError as error:  # a full disk, a folder that went away
         raise TrainingError(f"cannot write {error.filename or folder}: {error.strerror or error}; once that is "
                             f"mended, {how}") from None
@@ -359,7 +377,8 @@ def _resumable(folder: Path, data: Data) -> Iterator[None]:
 
 def _summary(folder: Path, config: Mapping[str, Any], seconds: float = 0.0) -> dict[str, Any]:
     lines = runs.read_lines(folder / "metrics.jsonl")
-    return {"run": str(folder), **{name: config[name] for name in ("method", "dataset", "protocol", "nodes", "edges")},
+    named = ("method", "dataset", "protocol", "graphs", "nodes", "edges")
+    return {"run": str(folder), **{name: config[name] for name in named if name in config},
             "epochs": len(lines), "loss": lines[-1]["loss"] if lines else None, "seconds": round(seconds, 2),
             "settings": config["settings"]}
 
@@ -380,14 +399,25 @@ def _run_config(folder: Path) -> dict[str, Any]:
 def _labelled(data: Data, asked: Mapping[str, Task], labels: str | Path | None,
               columns: Mapping[str, str] | None) -> Data:
     """The graph with the labels that the tasks need: its own, or those of a file."""
+    collection = data.get("batch") is not None
     if labels is not None:
-        return read_graph(data, labels=labels, **columns or {})
+        data = (label_graphs if collection else _label_nodes)(data, labels, **columns or {})
     needing = [name for name, task in asked.items() if task.needs_labels]
-    if needing and data.get("y") is None:
-        without = ", ".join(name for name, task in TASKS.items() if not task.needs_labels)
-        raise InputError(f"the graph has no labels to compare with (--task {','.join(needing)}): give --labels FILE, a "
-                         f"table with the columns id and label, or ask without labels: {without}")
+    missing = int((data.y < 0).sum()) if collection and data.get("y") is not None else 0
+    if needing and (data.get("y") is None or (collection and missing == len(data.y))):
+        without = ", ".join(name for name, task in TASKS.items()
+                            if not task.needs_labels and (task.of_graphs or not collection))
+        raise InputError(f"the {'collection' if collection else 'graph'} has no labels to compare with (--task "
+                         f"{','.join(needing)}): give --labels FILE, a table with the columns id and label, or ask "
+                         f"without labels: {without}")
+    if needing and missing:
+        warnings.warn(f"{missing} of {len(data.y)} graphs have no label: they are embedded but not scored",
+                      stacklevel=3)
     return data
+
+
+def _label_nodes(data: Data, labels: str | Path, **columns: str) -> Data:
+    return read_graph(data, labels=labels, **columns)
 
 
 def _frozen(path: Path, graph: Graph, row_name: str, *, floors: bool) -> dict[str, Tensor]:

@@ -19,7 +19,8 @@ from sgcl.sparse import CSR, SparseFeatures
 
 _FORMAT = 1
 _SPARSE_BELOW = 0.25  # features filled less than this are stored by rows
-_OTHERS = ("edge_index", "y", "train_mask", "val_mask", "test_mask", "batch", "attributes", "node_species")
+_OTHERS = ("edge_index", "y", "train_mask", "val_mask", "test_mask", "batch", "attributes", "label_values",
+           "node_species")
 
 
 def path_of(entry: Dataset) -> Path:

@@ -17,7 +17,7 @@ from sgcl.datasets.generated import GRID
 from sgcl.datasets.linkx import LINKX
 from sgcl.datasets.ogb import OGB
 from sgcl.datasets.statistics import count_edges
-from sgcl.datasets.tu import COLLECTIONS, split_collection
+from sgcl.datasets.tu import COLLECTIONS, named_features, split_collection, with_attributes
 from sgcl.errors import InputError, unknown_name
 
 
@@ -72,13 +72,19 @@ def load_collection(name: str, root: str | Path | None = None, *, attributes: bo
         ``x`` (n, F): one-hot node labels, else one-hot degrees, 0 to 64 and more; ``edge_index`` (2, e): both
         directions; ``y`` (1,): the class of the graph.
     """
+    return split_collection(load_side_by_side(name, root, attributes=attributes, download=download))
+
+
+def load_side_by_side(name: str, root: str | Path | None = None, *, attributes: bool = False,
+                      download: bool = False) -> Data:
+    """A collection as :func:`load_collection` reads it, in one ``Data`` with ``batch`` (N,), the graph of each node,
+    and ``y`` (G,)."""
     entry = DATASETS[name]
     if entry.task != "graph":
         raise InputError(f"{name} is one graph, not a collection: read it with sgcl.datasets.load({name!r})")
     data = _from_files(entry, _root(root), download)
-    if attributes and data.get("attributes") is None:
-        raise InputError(f"{name} has no node attributes: leave attributes=True out")
-    return split_collection(data, attributes=attributes)
+    data.name, data.num_graphs = name, len(data.y)
+    return with_attributes(name, data) if attributes else named_features(data)
 
 
 def available(name: str, root: str | Path | None = None) -> bool:

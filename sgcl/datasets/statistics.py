@@ -17,7 +17,7 @@ def statistics(data: Data | Sequence[Data], *, sources: int = 1000, seed: int = 
     """Measure a graph, read as undirected and without self-loops; weights do not count. Memory O(N + E).
 
     Args:
-        data: a graph, or a collection of graphs, of which only sizes are measured.
+        data: a graph, or a collection of graphs (several, or one with ``batch``), of which only sizes are measured.
         sources: nodes, drawn at random, from which the longest shortest path is searched; time O(sources (N + E)).
         seed: of that draw.
 
@@ -31,6 +31,10 @@ def statistics(data: Data | Sequence[Data], *, sources: int = 1000, seed: int = 
     """
     if not isinstance(data, Data):
         return _of_collection(data)
+    if data.get("batch") is not None:
+        graphs, edges = int(data.batch.max()) + 1, count_edges(data)
+        return {"graphs": graphs, "nodes": len(data.batch), "edges": edges, "mean_nodes": len(data.batch) / graphs,
+                "mean_edges": edges / graphs, "features": _features(data), "classes": _classes(data.get("y"))}
     if sources < 1:
         raise InputError(f"statistics: sources is {sources}, expected at least 1 node to search from")
     adj = _adjacency(data)

@@ -59,6 +59,7 @@ class Tu(Protocol):
     """
 
     name: ClassVar[str] = "tu"
+    level: ClassVar[str] = "graph"
     folds: int = 10
     inner: int = 5
 
@@ -67,15 +68,23 @@ class Tu(Protocol):
             raise InputError(f"tu: {self.folds} folds and {self.inner} inner ones, expected at least 2 of each")
 
     def restrict(self, data: Data) -> Data:
-        raise self._not_nodes()
+        if data.get("batch") is None:
+            raise self._not_nodes()
+        return data
 
     def split(self, data: Data, seed: int) -> Split:
-        raise self._not_nodes()
+        """The first of the outer folds."""
+        if data.get("batch") is None:
+            raise self._not_nodes()
+        return self.splits(data.y, seed)[0]
 
     def splits(self, y: Tensor, seed: int) -> list[Split]:
         """The outer folds of a run: every labelled graph is tested once. There are no validation graphs."""
         random_state(seed)
         labels = checked_labels(self.name, y, len(y)).cpu().numpy()
+        if len(np.unique(labels[labels >= 0])) < 2:
+            raise InputError(f"tu: all {int((labels >= 0).sum())} labelled graphs are of one class: there is nothing "
+                             "to tell apart")
         labelled, nothing = np.flatnonzero(labels >= 0), np.empty(0, dtype=np.int64)
         fold = stratified_folds(labels[labelled], self.folds, seed)
         return [ascending_split(labelled[fold != number], nothing, labelled[fold == number])

@@ -16,9 +16,11 @@ from sgcl.evaluation.splits import Split
 
 
 class Protocol(ABC):
-    """A way to split a graph's nodes. ``steps`` and ``every`` are those of its papers' probe."""
+    """A way to split a graph's nodes, or with ``level`` ``"graph"`` the graphs of a collection. ``steps`` and ``every``
+    are those of its papers' probe."""
 
     name: ClassVar[str]
+    level: ClassVar[str] = "node"
     steps: ClassVar[int] = 5000
     every: ClassVar[int | None] = 20
 

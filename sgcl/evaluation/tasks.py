@@ -12,6 +12,7 @@ from sgcl.errors import unknown_name
 from sgcl.evaluation.clustering import cluster
 from sgcl.evaluation.collapse import collapse
 from sgcl.evaluation.disparity import Disparity, disparity
+from sgcl.evaluation.graphs import Tu
 from sgcl.evaluation.knn import knn_probe
 from sgcl.evaluation.labels import has_tasks
 from sgcl.evaluation.links import LinkSplit, link_auc
@@ -54,15 +55,21 @@ class Task:
         measure: an (N, D) embedding and its case to numbers by name, ``None`` where there is none.
         needs_labels: whether it compares with labels.
         seeded: whether a seed has a part in the answer.
+        of_graphs: whether it can be asked of the graphs of a collection too.
     """
 
     about: str
     measure: Callable[[Tensor, Case], dict[str, Any]]
     needs_labels: bool = True
     seeded: bool = True
+    of_graphs: bool = True
 
 
 def _probe(embedding: Tensor, case: Case) -> dict[str, Any]:
+    if isinstance(case.protocol, Tu):
+        run = case.protocol.score(embedding, case.data.y, seed=case.seed, metric=case.metric or "accuracy")
+        return {"probe": case.probe, "metric": run.metric, "test": run.mean, "val": None, "folds": list(run.folds),
+                "fold_deviation": run.fold_deviation, "C": list(run.C)}
     y, split = case.data.y, case.protocol.split(case.data, case.seed)
     if case.probe == "published":
         result = case.protocol.published_probe(embedding, y, split, seed=case.seed)
@@ -107,9 +114,10 @@ class _Tasks(dict[str, Task]):
 
 
 TASKS = _Tasks({
-    "probe": Task("a linear probe, and disparity", _probe),
-    "knn": Task("nearest neighbours, their number chosen on validation nodes", _knn),
+    "probe": Task("a linear probe, and disparity; for graphs of a collection a support vector machine", _probe),
+    "knn": Task("nearest neighbours, their number chosen on validation nodes", _knn, of_graphs=False),
     "clustering": Task("k-means clusters beside the classes: NMI, ARI", _clustering),
-    "links": Task("hidden links, after a training anew without them: ROC-AUC", _links, needs_labels=False),
+    "links": Task("hidden links, after a training anew without them: ROC-AUC", _links, needs_labels=False,
+                  of_graphs=False),
     "collapse": Task("effective rank, mean cosine", _collapse, needs_labels=False, seeded=False),
 })

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from sgcl.embeddings import NODES_AT_A_TIME
 from sgcl.estimator import Estimator
 from sgcl.graph import Graph
 from sgcl.memory.meter import Meter
@@ -25,6 +26,7 @@ _FEW = 64          # of the first one
 _FIXED = 1 << 26   # what a run loads beside its data: the writers of its files, the training curve
 _SMALL = 1 << 16   # blocks on a stand-in, so small that they do not count there: what they take does not grow
 _ENTRY = 24        # bytes of an entry of a block
+_DRAWS = 8         # batches of graphs, of which the largest counts
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,13 @@ def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = No
     step = whole = phases(estimator, graph) if whole is None else whole
     batch, size, adj = 0, graph.num_nodes, graph.adj
     if not isinstance(sampler, FullGraph):
-        nodes = sampler.nodes(graph, torch.Generator().manual_seed(0))
-        step, size, adj = phases(estimator, graph, nodes), len(nodes), graph.adj.submatrix(nodes)
+        if graph.graph_ptr is None:
+            nodes = sampler.nodes(graph, torch.Generator().manual_seed(0))
+            step = phases(estimator, graph, nodes)
+        else:
+            nodes = largest_batch(sampler, graph)
+            step = phases_of_graphs(estimator, graph, nodes)
+        size, adj = len(nodes), graph.adj.submatrix(nodes)
         batch = round(_bytes_of_a_node(graph) * size)
     paths = int(adj.ptr.diff().square().sum())  # of two steps, as many as a product has entries
     model = sum(tensor.nbytes * (5 if tensor.requires_grad else 1)
@@ -111,6 +118,8 @@ def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = No
 
 def phases(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> Phases:
     """What a batch of ``nodes`` takes; the whole graph unless given."""
+    if graph.graph_ptr is not None:
+        return phases_of_graphs(estimator, graph, nodes)
     adj = graph.adj.with_values(graph.adj.value, symmetric=True) if nodes is None else graph.adj.submatrix(nodes)
     nodes = torch.arange(graph.num_nodes) if nodes is None else nodes
     generator = torch.Generator().manual_seed(0)
@@ -125,6 +134,28 @@ def phases(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> P
         found.append([round(b + max(b - a, 0) * (len(nodes) - size) / (size - size // 2))
                       for a, b in zip(half, full, strict=True)])
     return Phases(*map(max, *found))
+
+
+def phases_of_graphs(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> Phases:
+    """The same for graphs of a collection, by steps on some of them, whole; unless given, of all of its graphs, which
+    are embedded some at a time."""
+    assert graph.graph_ptr is not None
+    of = graph.graph_of if nodes is None else graph.graph_of[nodes]
+    sizes = graph.graph_ptr.diff()
+    drawn = of.unique()[torch.randperm(len(of.unique()), generator=torch.Generator().manual_seed(0))]
+    some = max(int((sizes[drawn].cumsum(0) <= _NODES).sum()), 2)
+    full, half = graph.take(drawn[:some].sort().values), graph.take(drawn[:max(some // 2, 1)].sort().values)
+    _measured(estimator, half)                                             # what is loaded on first use does not count
+    held, less = _measured(estimator, full), _measured(estimator, half)
+    together = [len(of), min(len(of), NODES_AT_A_TIME + int(sizes.max())), len(of), len(of)]
+    return Phases(*(round(b + max(b - a, 0) * max(many - full.num_nodes, 0) / max(full.num_nodes - half.num_nodes, 1))
+                    for a, b, many in zip(less, held, together, strict=True)))
+
+
+def largest_batch(sampler: Sampler, graph: Graph) -> Tensor:
+    """(n,) the nodes of the largest of a few batches: graphs differ in size."""
+    chance = torch.Generator().manual_seed(0)
+    return max((sampler.nodes(graph, chance) for _ in range(_DRAWS)), key=len)
 
 
 def _measured(estimator: Estimator, graph: Graph) -> Phases:

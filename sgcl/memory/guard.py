@@ -14,12 +14,12 @@ from sgcl.estimator import Estimator, device_for
 from sgcl.graph import Graph
 from sgcl.memory.footprint import Estimate, Phases, estimate, phases, shown
 from sgcl.ram import free_memory
-from sgcl.samplers import SAMPLERS, RandomWalk, Sampler
+from sgcl.samplers import SAMPLERS, RandomWalk, Sampler, WholeGraphs
 from sgcl.trainer import peak_memory
 
 _SPREAD = 4   # an allocator that keeps what is freed may take so many times what is in use
 _LEAST = 64   # nodes of a batch that is worth a suggestion
-_SIZES = ("batch_size", "roots", "edges")  # what says how large the batches of a sampler are
+_SIZES = ("batch_size", "roots", "edges", "size")  # what says how large the batches of a sampler are
 
 
 class Plan(NamedTuple):
@@ -52,7 +52,8 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -
                          f"{_way_out(estimator, graph, whole, need, room)}")
     if need.total * _SPREAD > room:
         ram.hand_back()
-    return Plan(need, None if need.total <= room else int(room - need.always))
+    at_once = need.total <= room or graph.graph_ptr is not None           # graphs are embedded some at a time anyway
+    return Plan(need, None if at_once else int(room - need.always))
 
 
 def resident() -> int:
@@ -67,7 +68,7 @@ def _way_out(estimator: Estimator, graph: Graph, whole: Phases, need: Estimate, 
     """The flags of a sampler whose batches fit."""
     share = 0.8 * room / need.training
     while need.nodes * share >= _LEAST:
-        sampler = _smaller(estimator.settings["sampler"], share, graph.num_nodes)
+        sampler = _smaller(estimator.settings["sampler"], share, graph)
         found = estimate(estimator, graph, sampler=sampler, whole=whole)
         if found.training <= room:
             name = SAMPLERS.name_of(sampler)
@@ -80,13 +81,19 @@ def _way_out(estimator: Estimator, graph: Graph, whole: Phases, need: Estimate, 
     return f"no batch is small enough; it needs more memory{narrower}"
 
 
-def _smaller(sampler: Sampler, share: float, num_nodes: int) -> Sampler:
-    """The sampler with batches of that share, and as many more of them; walks for one whose batches have no size."""
+def _smaller(sampler: Sampler, share: float, graph: Graph) -> Sampler:
+    """The sampler with batches of that share, and as many more of them; walks, or whole graphs of a collection, for one
+    whose batches have no size."""
     sizes = {name: getattr(sampler, name) for name in _SIZES if getattr(sampler, name, None)}
-    if not sizes:
-        sampler, sizes = RandomWalk(batches=1), {"batch_size": num_nodes}
+    if not sizes and graph.graph_ptr is not None:
+        sampler, sizes = WholeGraphs(), {"size": graph.num_graphs}
+    elif "size" in sizes:
+        sizes["size"] = min(sizes["size"], graph.num_graphs)
+    elif not sizes:
+        sampler, sizes = RandomWalk(batches=1), {"batch_size": graph.num_nodes}
     less = {name: _rounded(size * share) for name, size in sizes.items()}
-    return dataclasses.replace(sampler, **less, batches=math.ceil(sampler.batches / share))  # type: ignore[type-var]
+    batches = None if sampler.batches is None else math.ceil(sampler.batches / share)
+    return dataclasses.replace(sampler, **less, batches=batches)  # type: ignore[type-var]
 
 
 def _rounded(number: float) -> int:

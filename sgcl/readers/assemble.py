@@ -88,10 +88,10 @@ def add_features(data: Data, given: Features) -> None:
     data.feature_names = given.columns
 
 
-def add_labels(data: Data, named: Labels) -> None:
-    """Set ``y``, -1 for nodes without a label, and ``classes``."""
-    y = np.full(data.num_nodes, -1)
-    y[_places(data.ids, named.ids, named.table.name, named.table.where)] = named.y
+def add_labels(data: Data, named: Labels, item: str = "node", owner: str = "graph") -> None:
+    """Set ``y``, -1 for nodes (or graphs of a collection) without a label, and ``classes``."""
+    y = np.full(len(data.ids), -1)
+    y[_places(data.ids, named.ids, named.table.name, named.table.where, item, owner)] = named.y
     data.y, data.classes = torch.from_numpy(y), named.classes
 
 
@@ -132,7 +132,8 @@ def _checked_ends(edge_index: Any, num_nodes: int) -> np.ndarray:
     return ends
 
 
-def _places(ids: np.ndarray, column: Ids, name: str, where: Callable[[int], str]) -> np.ndarray:
+def _places(ids: np.ndarray, column: Ids, name: str, where: Callable[[int], str], item: str = "node",
+            owner: str = "graph") -> np.ndarray:
     """(n,) the node number of each row of a file in which every node has at most one."""
     if ids.dtype.kind == "U":
         column.to_text()
@@ -140,10 +141,10 @@ def _places(ids: np.ndarray, column: Ids, name: str, where: Callable[[int], str]
     try:
         number: np.ndarray = order[locate(ids[order], column)]
     except UnknownId as unknown:
-        raise InputError(f"{name}, {where(unknown.row)}: node {unknown.quoted} is not in the graph; "
-                         "leave the row out, or add the node") from None
+        raise InputError(f"{name}, {where(unknown.row)}: {item} {unknown.quoted} is not in the {owner}; "
+                         f"leave the row out, or add the {item}") from None
     row = first_repeat(number)
     if row is not None:
-        raise InputError(f"{name}, {where(row)}: node {ids[number[row]].item()!r} is there a second time; "
-                         "give each node one row")
+        raise InputError(f"{name}, {where(row)}: {item} {ids[number[row]].item()!r} is there a second time; "
+                         f"give each {item} one row")
     return number

@@ -23,6 +23,7 @@ class EdgeList:
         weight: (E,) float32, or ``None``.
         nodes: the ids of all nodes, if the source lists them.
         directed: whether (a, b) and (b, a) are two edges.
+        may_be_empty: whether there need not be any edges, as in one graph of many.
         where: how a message calls an edge by its place, e.g. ``line 7``.
         notes: what the user should know about how the source was read.
     """
@@ -33,12 +34,13 @@ class EdgeList:
     weight: np.ndarray | None = None
     nodes: Ids | None = None
     directed: bool = True
+    may_be_empty: bool = False
     where: Callable[[int], str] = "edge {}".format
     notes: list[str] = field(default_factory=list)
 
     def check(self) -> None:
         """Raise if there are no edges, or weights that are negative or not finite."""
-        if len(self.source) == 0:
+        if len(self.source) == 0 and not self.may_be_empty:
             raise InputError(f"{self.name} holds no edges")
         if self.weight is None:
             return
@@ -76,9 +78,10 @@ def tidy(edges: EdgeList, num_nodes: int) -> tuple[np.ndarray, np.ndarray | None
     """
     key, weight, loops, zeros = _taken_as_keys(edges, num_nodes)
     given = len(key) - loops - zeros
-    if given == 0:
+    if given == 0 and not edges.may_be_empty:
         raise InputError(f"{edges.name} holds no edges besides self-loops and edges of weight 0")
-    if weight is None:
+    if weight is None or given == 0:
+        weight = None
         key.sort()
         key = key[:given]
         key = key[_first(key)]

@@ -23,8 +23,8 @@ def print_run(run: Mapping[str, Any]) -> None:
     known = {**made.get("versions", {}), **beside}
     lines = {
         "run": f"{run['run']}: {run['name']}, {run['state']}, began {_minute(run['started'])}",
-        "graph": run["dataset"] and f"{run['dataset']}, {run['nodes']} nodes, {run['edges']} edges, protocol "
-                                    f"{run['protocol']}",
+        "graph": run["dataset"] and f"{run['dataset']}, {_graphs(run)}{run['nodes']} nodes, {run['edges']} edges, "
+                                    f"protocol {run['protocol']}",
         "settings": ", ".join(f"{name}={value}" for name, value in run["settings"].items()) or "all as by default",
         "made with": ", ".join(f"{name} {value}" for name, value in known.items()),
         "epochs": f"{run['epochs']} of {run['epochs_asked']}" + ("" if history is None else (
@@ -60,6 +60,10 @@ def _score(result: Mapping[str, Any] | None) -> str:
         return ""
     splits = f", {result['splits']} splits" if result["splits"] > 1 else ""
     return f"{result['metric']} {100 * result['test']:.2f} ({result['protocol']}{splits})"
+
+
+def _graphs(run: Mapping[str, Any]) -> str:
+    return f"{run['graphs']} graphs, " if run.get("graphs") else ""
 
 
 def _minute(time: str) -> str:

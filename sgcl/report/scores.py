@@ -17,7 +17,7 @@ def print_scores(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the rows that :func:`sgcl.workflow.evaluate_runs` gave; those of one question and name share a line."""
     for asked in dict.fromkeys(map(question, rows)):
         mine = [row for row in rows if question(row) == asked]
-        title, columns = _TABLES[mine[0]["task"]]
+        title, columns = _TABLES["folds" if "folds" in mine[0] else mine[0]["task"]]
         table = []
         for name in dict.fromkeys(row["name"] for row in mine):
             own = [row for row in mine if row["name"] == name]
@@ -46,10 +46,18 @@ def _mean(pattern: str, values: Values) -> str:
     return format(statistics.mean(found), pattern) if found else "undefined"
 
 
+def _percent(values: Values) -> str:
+    found = [100 * value for value in values if value is not None]
+    return f"{statistics.mean(found):.2f}" if found else "-"
+
+
 _TABLES: Mapping[str, tuple[str, Sequence[tuple[str, str, Callable[[Values], str]]]]] = {  # title; header, key, form
     "probe": ("probe {probe}", (
         ("test {metric} %", "test", mean_and_deviation), ("validation %", "val", mean_and_deviation),
         ("runs x splits", "test", _count), ("disparity", "disparity", partial(_mean, "+.3f")))),
+    "folds": ("a support vector machine, nested folds", (
+        ("test {metric} %, ± over seeds", "test", mean_and_deviation),
+        ("± over folds", "fold_deviation", _percent), ("runs x seeds", "test", _count))),
     "knn": ("nearest neighbours", (
         ("test {metric} %", "test", mean_and_deviation), ("validation %", "val", mean_and_deviation),
         ("runs x splits", "test", _count), ("mean k", "k", partial(_mean, ".1f")))),

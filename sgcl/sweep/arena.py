@@ -36,8 +36,7 @@ def arena_of(select: str, data: Data, *, seed: int, protocol: str, dataset: str,
         seed: of the split or of the hidden edges.
         protocol, dataset, files: how it is split, its name, and the files it was read from.
     """
-    if select not in SELECT:
-        raise unknown_name("way to select", select, SELECT)
+    check_select(select, collection=data.get("batch") is not None)
     data, graph = workflow.restricted_graph(data, protocol)
     if select == "rank":
         return Arena(graph, effective_rank, "effective rank")
@@ -48,6 +47,15 @@ def arena_of(select: str, data: Data, *, seed: int, protocol: str, dataset: str,
         raise InputError("the graph has no labels to select by: give --labels FILE, or --select links or rank")
     metric = datasets.DATASETS[dataset].metric if files is None else None
     return Arena(graph, _Validation(data, protocol, seed, metric), f"validation {metric or 'score'}")
+
+
+def check_select(select: str, *, collection: bool) -> None:
+    """Raise on a way to select that there is not, or not for a collection of graphs."""
+    if select not in SELECT:
+        raise unknown_name("way to select", select, SELECT)
+    if collection and select != "rank":
+        raise InputError(f"--select {select} is about the nodes of a graph, this is a collection of graphs: give "
+                         "--select rank")
 
 
 class _Validation:

@@ -37,15 +37,15 @@ _OUTCOME = ("state", "score", "scores", "epochs", "why", "seconds")
 
 def sweep(method: str, settle: Settle, space: Space, data: Data, *, dataset: str, out: str | Path,
           select: str = "validation", trials: int | None = None, protocol: str | None = None,
-          files: Mapping[str, Any] | None = None, memory_limit: int | None = None, quiet: bool = False,
-          verbose: bool = False) -> dict[str, Any]:
+          files: Mapping[str, Any] | None = None, attributes: bool = False, memory_limit: int | None = None,
+          quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
     """Train ``method`` with settings from ``space``; gives all trials with their scores, and the best.
 
     Args:
         method: its name.
         settle: the values of a trial as text, by their names in ``space``, to its settings in JSON form.
         space: the values to try by name or, for Optuna, a :class:`~sgcl.sweep.Range`.
-        data, dataset, files, protocol: the graph, its name, the files it was read from, and how it is split, as for
+        data, dataset, files, attributes, protocol: the graph, its name, how it was read, and how it is split, as for
             :func:`sgcl.workflow.train_run`.
         out: the sweep folder; one of the same sweep is gone on with.
         select: how trials are judged, see :func:`~sgcl.sweep.arena_of`.
@@ -92,7 +92,8 @@ def sweep(method: str, settle: Settle, space: Space, data: Data, *, dataset: str
     best = max(complete, key=lambda record: record["score"])
     return {"sweep": str(folder), "method": method, "dataset": dataset, "protocol": protocol, "select": select,
             "metric": where.metric, "trials": records, "best": best["trial"],
-            "command": train_command(method, best["settings"], dataset=dataset, files=files, protocol=protocol)}
+            "command": train_command(method, best["settings"], dataset=dataset, files=files, attributes=attributes,
+                                     protocol=protocol)}
 
 
 class _Behind(Exception):

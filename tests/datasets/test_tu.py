@@ -52,7 +52,7 @@ def test_three_graphs_by_hand(tiny_collection):
 def test_attributes_come_in_front(tiny_collection):
     _, edge, _ = load_collection("mutag", tiny_collection(), attributes=True)
     assert edge.x.tolist() == [[2, 1, 0, 0], [2.5, 0, 0, 1]]
-    with pytest.raises(InputError, match="mutag has no node attributes: leave attributes=True out"):
+    with pytest.raises(InputError, match="mutag has no node attributes: leave attributes=True \\(--attributes\\) out"):
         load_collection("mutag", tiny_collection("node_attributes"), attributes=True)
 
 

@@ -18,7 +18,7 @@ def pair() -> list[Data]:
 
 
 def by_hand(encoder: GraphEncoder, graph: Data) -> list[torch.Tensor]:
-    """The GIN layers of one graph, dense: out(relu((x_i + sum over neighbours) W + b)), relu, batch norm as it was learned."""
+    """The GIN layers of one graph, dense: out(relu((x_i + sum over neighbours) W + b)), relu, norm."""
     adj = torch.zeros(graph.num_nodes, graph.num_nodes)
     adj[graph.edge_index[0], graph.edge_index[1]] = adj[graph.edge_index[1], graph.edge_index[0]] = 1
     h, layers = graph.x, []
