@@ -16,9 +16,7 @@ import torch
 from claims import COLLECTIONS, GRAPH_ROWS, Row
 
 from sgcl import datasets, embeddings, runs, settings, workflow
-from sgcl.encoders import readout
 from sgcl.estimator import Estimator, estimator_for
-from sgcl.evaluation import raw_features
 from sgcl.evaluation.graphs import Tu
 from sgcl.graph import Graph, side_by_side
 from sgcl.recipes import recipe
@@ -48,9 +46,7 @@ def run_floors(dataset: str, seed: int, results: Path) -> None:
     known = {(line["name"], line["dataset"], line["seed"]) for line in runs.read_lines(results)}
     data = side_by_side(datasets.load_collection(dataset))
     made, graph = estimator_for(FLOORS_OF)(**recipe(FLOORS_OF, dataset), seed=seed), Graph.from_data(data)
-    for name, matrix in zip(workflow.FLOORS, (
-            readout(raw_features(graph), graph),
-            embeddings.compute(made.untrained(graph.num_features), made.graph(graph))), strict=True):
+    for name, matrix in workflow.floor_rows(made, graph).items():
         if (name, dataset, seed) not in known:
             write(name, FLOORS_OF, dataset, seed, matrix, data.y, results)
 
