@@ -17,12 +17,12 @@ from sgcl.views.draw_nodes import first_nodes, graph_sizes
 
 @dataclass(frozen=True)
 class Subgraph(View):
-    """From a random node of each graph, again and again a random node among the neighbours of those taken, until there
-    are ⌊share n⌋ + 1 of n, or no neighbours any more.
+    """A connected piece of each graph: ⌊share n⌋ + 1 of its n nodes, or all in reach if they are fewer.
 
-    It is not grown step by step: with a waiting time t_v ~ Exp(1) on each node, node v is reached at the time
-    d_v = t_v + min d_u over its neighbours u, 0 at the start. As such times have no memory, the next node to be reached
-    is any of the neighbours, equally likely; the nodes of the least d are kept. O((N + E) log N).
+    It grows from a random node, each time by a random one among the neighbours of those taken, though not step by step:
+    with a waiting time t_v ~ Exp(1) on each node, node v is reached at the time d_v = t_v + min d_u over its neighbours
+    u, 0 at the start. As such times have no memory, the next node to be reached is any of the neighbours, equally
+    likely; the nodes of the least d are kept. O((N + E) log N).
 
     Args:
         share: of the nodes that are kept, beside the first one.
