@@ -58,7 +58,7 @@ def main() -> int:
     given = options(__doc__)
     warnings.simplefilter("ignore")
     graph = Graph.from_data(datasets.load_collection("proteins"))
-    epochs = 3 if given.quick else 15
+    epochs = 3 if given.quick else 30
     rows = {name: Training(name, graph, epochs) for name in ROWS}
     for number in range(1, epochs + 1):
         for training in rows.values():

@@ -109,8 +109,12 @@ def _edges(adj: CSR) -> scipy.sparse.csr_array:
 
 def _finished(matrix: scipy.sparse.csr_array, top: int | None) -> scipy.sparse.csr_array:
     """Entries in (0, 1], those that float32 can tell from 0, with a diagonal of ones, columns ascending."""
-    matrix = kept(matrix, (row_of(matrix) != matrix.indices) & (matrix.data.astype(np.float32) > 0))
-    matrix = largest(matrix, top)
+    real, own = matrix.data.astype(np.float32) > 0, row_of(matrix) == matrix.indices
+    if top is None and real.all() and own.sum() == matrix.shape[0]:  # the diagonal is there already
+        matrix.data[own] = 1.0
+    else:
+        matrix = largest(kept(matrix, real & ~own), top)
+        matrix = matrix + identity(matrix.shape[0])
     matrix.sort_indices()
     np.minimum(matrix.data, 1.0, out=matrix.data)
-    return matrix + identity(matrix.shape[0])
+    return matrix

@@ -13,7 +13,7 @@ from torch import Tensor
 from sgcl.encoders import GraphEncoder
 from sgcl.encoders.graph_encoder import Jump, Norm
 from sgcl.encoders.readout import Readout
-from sgcl.graph import Graph
+from sgcl.graph import Graph, join
 from sgcl.losses.smoothed import Similarity, Terms, smoothed_contrastive_loss
 from sgcl.methods.base import Level, Method
 from sgcl.methods.sgcl import Pair, check_contrast, make_pair, warn_if_thin
@@ -51,7 +51,7 @@ class SGCLGraphs(Method):
         terms: ``"both"``, or ``"positive"`` or ``"negative"`` alone, for ablation.
 
     Departures from the paper: it does not say how graphs are encoded and read out; as the methods it is compared with
-    do, a GIN and sums over the nodes are taken, both views by one set of weights.
+    do, a GIN and sums over the nodes are taken, both views by one set of weights, and with one batch norm for both.
     """
 
     level: ClassVar[Level] = "graph"
@@ -79,7 +79,7 @@ class SGCLGraphs(Method):
         return pair
 
     def loss(self, views: Pair) -> Tensor:
-        h1, h2 = (self.encoder(graph).nodes for graph in (views.first, views.second))               # (N, D)
+        h1, h2 = self.encoder(join(views[:2])).nodes.chunk(2)              # (N, D), both views in one pass
         return smoothed_contrastive_loss(h1, h2, views.positives12, views.positives21, terms=self.terms,
                                          negative_weight=self.negative_weight, similarity=self.similarity)
 
