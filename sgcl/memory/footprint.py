@@ -140,9 +140,9 @@ def phases_of_graphs(estimator: Estimator, graph: Graph, nodes: Tensor | None = 
     """The same for graphs of a collection, by steps on some of them, whole; unless given, of all of its graphs, which
     are embedded some at a time."""
     assert graph.graph_ptr is not None
-    of = graph.graph_of if nodes is None else graph.graph_of[nodes]
-    sizes = graph.graph_ptr.diff()
-    drawn = of.unique()[torch.randperm(len(of.unique()), generator=torch.Generator().manual_seed(0))]
+    of = graph.graph_of if nodes is None else graph.graph_of[nodes]        # (n,)
+    graphs, sizes = of.unique(), graph.graph_ptr.diff()
+    drawn = graphs[torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))]
     some = max(int((sizes[drawn].cumsum(0) <= _NODES).sum()), 2)
     full, half = graph.take(drawn[:some].sort().values), graph.take(drawn[:max(some // 2, 1)].sort().values)
     _measured(estimator, half)                                             # what is loaded on first use does not count
