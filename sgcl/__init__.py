@@ -17,9 +17,10 @@ from sgcl.estimator import (
     Estimator,
     GraphMAE2,
     ProGCL,
+    SGCLGraphs,
 )
 from sgcl.graph import Graph
-from sgcl.readers import read_graph, write_graph
+from sgcl.readers import read_collection, read_graph, write_graph
 from sgcl.smoothing import Bilateral, Diffusion, HeatKernel, Identity, PageRank, Taubin
 
 load = Estimator.load
@@ -47,8 +48,10 @@ __all__ = [
     "InputError",
     "PageRank",
     "ProGCL",
+    "SGCLGraphs",
     "Taubin",
     "load",
+    "read_collection",
     "read_graph",
     "write_graph",
 ]

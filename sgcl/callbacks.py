@@ -42,7 +42,7 @@ class CollapseWatch:
         if rank < _COLLAPSED:
             self.warned = True
             warnings.warn(f"{when} the embedding has collapsed: its effective rank is {rank:.2f} of {rows.size(1)}, so "
-                          "all nodes point nearly the same way; try a smaller lr, or look at the features",
+                          "all rows point nearly the same way; try a smaller lr, or look at the features",
                           stacklevel=2)
 
 

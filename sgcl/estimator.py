@@ -19,6 +19,7 @@ from sgcl.checkpoints import Checkpoints
 from sgcl.errors import InputError
 from sgcl.graph import Graph, one_column_each, prepare
 from sgcl.methods import METHODS, Method
+from sgcl.samplers import FullGraph, WholeGraphs
 from sgcl.trainer import Callback, Epoch, check_training, train
 
 
@@ -39,6 +40,11 @@ class Estimator:
         method, training, _ = settings.split(self.settings)
         check_training(**{name: training[name] for name in inspect.signature(check_training).parameters})
         device_for(training["device"])
+        kind: type[Method] = METHODS[self.method_name]
+        if kind.level == "graph" and not isinstance(training["sampler"], WholeGraphs | FullGraph):
+            raise InputError(f"{self.method_name} takes batches of whole graphs: the sampler is "
+                             f"{type(training['sampler']).__name__}, expected WholeGraphs or FullGraph (--sampler "
+                             "graphs or full)")
         with torch.random.fork_rng(devices=[]):
             METHODS[self.method_name](1, **method)  # a bad setting is told here, not at the end of a long load
         self.method: Method | None = None

@@ -119,7 +119,7 @@ def side_by_side(graphs: Sequence[Data]) -> Data:
     for number, graph in enumerate(graphs):
         if not isinstance(graph, Data):
             raise InputError(f"graph {number} of the collection is a {type(graph).__name__}, expected a "
-                             "torch_geometric.data.Data")
+                             "torch_geometric.data.Data; sgcl.read_collection reads NetworkX graphs too")
         if graph.x is None or graph.x.dim() != 2:
             raise InputError(f"graph {number} of the collection has no node features: set its x to an (n, F) matrix")
         if graph.x.size(1) != graphs[0].x.size(1):

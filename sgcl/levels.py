@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -83,13 +84,16 @@ def load_dataset(name: str, root: str | Path | None = None, *, attributes: bool 
 
 
 def with_columns(data: Data, names: list[str]) -> Data:
-    """The collection with a column of zeros for each of the node labels among ``names`` that none of its nodes has."""
-    own = data.feature_names
+    """The collection with a column of zeros for each of the node labels among ``names`` that none of its nodes has, and
+    without columns of zeros for labels that are not among them."""
+    used = data.x.any(0).tolist()
+    kept = [column for column, name in enumerate(data.feature_names)
+            if used[column] or name in names or not name.startswith(datasets.ONE_HOT)]
+    own = [data.feature_names[column] for column in kept]
     missing = [name for name in names if name not in own and name.startswith(datasets.ONE_HOT)]
-    if not missing:
-        return data
-    data = data.clone()
-    data.x, data.feature_names = torch.cat([data.x, torch.zeros(len(data.x), len(missing))], dim=1), [*own, *missing]
+    data = copy.copy(data)
+    data.x = torch.cat([data.x[:, kept], torch.zeros(len(data.x), len(missing))], dim=1)
+    data.feature_names = [*own, *missing]
     return data
 
 

@@ -78,7 +78,8 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
 def check_run(method: str, chosen: Mapping[str, Any], *, dataset: str, files: Mapping[str, Any] | None = None,
               out: str | Path | None = None, protocol: str | None = None) -> None:
     """Raise what :func:`train_run` would find wrong before it looks at the graph, which may take long to read."""
-    levels.check_protocol(protocol or protocol_for(dataset, files), levels.is_collection(dataset, files))
+    levels.check_protocol(protocol_for(dataset, files) if protocol is None else protocol,
+                          levels.is_collection(dataset, files))
     resolved = settings.encode(estimator_for(method)(**chosen).settings)
     runs.check_free(out or _default_folder(method, resolved, dataset))
 

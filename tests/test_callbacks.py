@@ -28,7 +28,7 @@ def test_collapse_is_warned_of_once_in_one_line():
     watch = CollapseWatch(lambda: COLLAPSED)
     (line,) = told(watch, *range(1, 21))
     assert line.startswith("after epoch 2 the embedding has collapsed: its effective rank is 1.0")
-    assert "of 8, so all nodes point nearly the same way" in line
+    assert "of 8, so all rows point nearly the same way" in line
     assert "\n" not in line
 
 

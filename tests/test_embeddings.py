@@ -63,7 +63,7 @@ def test_sizes_that_are_none_are_told(given):
         embeddings.memory_bytes(given)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if kind.level == "node"])
 def test_every_method_with_our_encoder_embeds_in_blocks_and_others_say_so(name, ring: Data):
     model = estimator_for(name)()
     graph, method = model.graph(ring), model.untrained(6)
@@ -73,6 +73,17 @@ def test_every_method_with_our_encoder_embeds_in_blocks_and_others_say_so(name, 
         return
     whole, blocks = embeddings.compute(method, graph), embeddings.compute(method, graph, memory="60KB")
     assert torch.allclose(whole, blocks, rtol=0, atol=1e-6 * max(1.0, float(whole.abs().max())))
+
+
+def test_graphs_of_a_collection_are_embedded_some_at_a_time_with_the_same_result(ring: Data, monkeypatch):
+    pair = Data(x=ring.x[:2], edge_index=torch.tensor([[0], [1]]))
+    model = estimator_for("sgcl-graphs")()
+    graph, method = model.graph([ring, pair, pair, ring, pair]), model.untrained(6)
+    whole, taken = embeddings.compute(method, graph), []
+    monkeypatch.setattr(embeddings, "NODES_AT_A_TIME", 41)
+    monkeypatch.setattr(method, "embed", lambda some, embed=method.embed: taken.append(some.num_graphs) or embed(some))
+    assert torch.allclose(embeddings.compute(method, graph), whole, rtol=1e-5)
+    assert taken == [2, 2, 1]
 
 
 def test_an_embedding_in_a_temporary_file_is_written_like_any_other(tmp_path, ring: Data, monkeypatch):

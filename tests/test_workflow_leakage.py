@@ -55,7 +55,7 @@ def test_permuted_test_labels_change_the_score_and_nothing_else(tmp_path, datase
 
 
 def test_a_graph_has_no_room_for_labels():
-    assert [field.name for field in dataclasses.fields(Graph)] == ["x", "adj", "n_id"]
+    assert [field.name for field in dataclasses.fields(Graph)] == ["x", "adj", "n_id", "graph_ptr"]
 
 
 def test_labels_and_masks_make_no_difference_to_an_embedding():

@@ -82,9 +82,6 @@ class Tu(Protocol):
         """The outer folds of a run: every labelled graph is tested once. There are no validation graphs."""
         random_state(seed)
         labels = checked_labels(self.name, y, len(y)).cpu().numpy()
-        if len(np.unique(labels[labels >= 0])) < 2:
-            raise InputError(f"tu: all {int((labels >= 0).sum())} labelled graphs are of one class: there is nothing "
-                             "to tell apart")
         labelled, nothing = np.flatnonzero(labels >= 0), np.empty(0, dtype=np.int64)
         fold = stratified_folds(labels[labelled], self.folds, seed)
         return [ascending_split(labelled[fold != number], nothing, labelled[fold == number])
@@ -106,6 +103,11 @@ class Tu(Protocol):
             seed: of the folds.
             metric: one of ``METRICS`` but ``"roc-auc"``.
         """
+        labelled = checked_labels(self.name, y, len(y))
+        labelled = labelled[labelled >= 0]
+        if len(labelled.unique()) == 1:
+            raise InputError(f"tu: all {len(labelled)} labelled graphs are of one class: there is nothing to tell "
+                             "apart")
         results = [self.probe(embedding, y, split, seed=seed, metric=metric) for split in self.splits(y, seed)]
         return GraphScore(tuple(result.test for result in results), tuple(result.choice["C"] for result in results),
                           metric, seed)

@@ -98,13 +98,8 @@ def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = No
     step = whole = phases(estimator, graph) if whole is None else whole
     batch, size, adj = 0, graph.num_nodes, graph.adj
     if not isinstance(sampler, FullGraph):
-        if graph.graph_ptr is None:
-            nodes = sampler.nodes(graph, torch.Generator().manual_seed(0))
-            step = phases(estimator, graph, nodes)
-        else:
-            nodes = largest_batch(sampler, graph)
-            step = phases_of_graphs(estimator, graph, nodes)
-        size, adj = len(nodes), graph.adj.submatrix(nodes)
+        nodes = _batch(sampler, graph)
+        step, size, adj = phases(estimator, graph, nodes), len(nodes), graph.adj.submatrix(nodes)
         batch = round(_bytes_of_a_node(graph) * size)
     paths = int(adj.ptr.diff().square().sum())  # of two steps, as many as a product has entries
     model = sum(tensor.nbytes * (5 if tensor.requires_grad else 1)
@@ -116,10 +111,16 @@ def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = No
                     (1 + ahead) * step.views, step.step - step.views, blocks, size)
 
 
+def _batch(sampler: Sampler, graph: Graph) -> Tensor:
+    """(n,) the nodes of a batch; of a collection, whose graphs differ in size, of the largest of a few."""
+    chance = torch.Generator().manual_seed(0)
+    return max((sampler.nodes(graph, chance) for _ in range(1 if graph.graph_ptr is None else _DRAWS)), key=len)
+
+
 def phases(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> Phases:
     """What a batch of ``nodes`` takes; the whole graph unless given."""
     if graph.graph_ptr is not None:
-        return phases_of_graphs(estimator, graph, nodes)
+        return _phases_of_graphs(estimator, graph, nodes)
     adj = graph.adj.with_values(graph.adj.value, symmetric=True) if nodes is None else graph.adj.submatrix(nodes)
     nodes = torch.arange(graph.num_nodes) if nodes is None else nodes
     generator = torch.Generator().manual_seed(0)
@@ -136,13 +137,13 @@ def phases(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> P
     return Phases(*map(max, *found))
 
 
-def phases_of_graphs(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> Phases:
+def _phases_of_graphs(estimator: Estimator, graph: Graph, nodes: Tensor | None = None) -> Phases:
     """The same for graphs of a collection, by steps on some of them, whole; unless given, of all of its graphs, which
     are embedded some at a time."""
     assert graph.graph_ptr is not None
-    of = graph.graph_of if nodes is None else graph.graph_of[nodes]
-    sizes = graph.graph_ptr.diff()
-    drawn = of.unique()[torch.randperm(len(of.unique()), generator=torch.Generator().manual_seed(0))]
+    of = graph.graph_of if nodes is None else graph.graph_of[nodes]        # (n,)
+    graphs, sizes = of.unique(), graph.graph_ptr.diff()
+    drawn = graphs[torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))]
     some = max(int((sizes[drawn].cumsum(0) <= _NODES).sum()), 2)
     full, half = graph.take(drawn[:some].sort().values), graph.take(drawn[:max(some // 2, 1)].sort().values)
     _measured(estimator, half)                                             # what is loaded on first use does not count
@@ -150,12 +151,6 @@ def phases_of_graphs(estimator: Estimator, graph: Graph, nodes: Tensor | None = 
     together = [len(of), min(len(of), NODES_AT_A_TIME + int(sizes.max())), len(of), len(of)]
     return Phases(*(round(b + max(b - a, 0) * max(many - full.num_nodes, 0) / max(full.num_nodes - half.num_nodes, 1))
                     for a, b, many in zip(less, held, together, strict=True)))
-
-
-def largest_batch(sampler: Sampler, graph: Graph) -> Tensor:
-    """(n,) the nodes of the largest of a few batches: graphs differ in size."""
-    chance = torch.Generator().manual_seed(0)
-    return max((sampler.nodes(graph, chance) for _ in range(_DRAWS)), key=len)
 
 
 def _measured(estimator: Estimator, graph: Graph) -> Phases:

@@ -19,6 +19,7 @@ from sgcl.readers.assemble import add_features, add_labels, from_data, from_edge
 from sgcl.readers.features import array_features, table_features
 from sgcl.readers.ids import as_integers
 from sgcl.readers.labels import read_labels
+from sgcl.readers.read import read_graph
 from sgcl.readers.sources import PARQUET_SUFFIXES, open_table, read_edges, suffix
 from sgcl.readers.structure import STRUCTURAL, adjacency
 from sgcl.readers.text import TEXT_SUFFIXES
@@ -27,6 +28,7 @@ MADE = ("degree", "walk", "ones")  # features made from the graphs that mean the
 
 _TABLES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES)
 _GRAPHS = (*_TABLES, ".graphml", ".npz")
+_LABELS = "labels"  # what a table of labels beside the graphs is called
 _FEATURES = (*_TABLES, ".npy", ".npz")
 
 
@@ -47,9 +49,9 @@ def read_collection(collection: str | Path | Sequence[Any], *, labels: str | Pat
 
     Args:
         collection: a folder with a file for each graph, of the kinds that :func:`sgcl.readers.read_graph` takes, whose
-            name without its ending is the graph's id; or a folder in the TU format (``NAME_A.txt``,
-            ``NAME_graph_indicator.txt``, ...), whose graphs are called 1 to G; or a list of PyG ``Data`` or NetworkX
-            graphs, which are called 0 to G - 1.
+            name without its ending is the graph's id (``labels.csv`` is none); or a folder in the TU format
+            (``NAME_A.txt``, ``NAME_graph_indicator.txt``, ...), whose graphs are called 1 to G; or a list of PyG
+            ``Data`` or NetworkX graphs, which are called 0 to G - 1.
         labels: a table with an id and a label column, a row for each graph; graphs may be left out.
         features: a folder with a table or array for each graph, under the graph's name; or ``"degree"`` (one-hot
             number of neighbours, 0 to 64 and more), ``"walk"`` or ``"ones"``. Unless given, what the graphs have
@@ -74,13 +76,16 @@ def read_collection(collection: str | Path | Sequence[Any], *, labels: str | Pat
     name = None if folder is None else _tu_name(folder)
     if attributes and name is None:
         raise InputError("attributes=True (--attributes) is for collections in the TU format: leave it out")
-    if folder is None:
-        data = _from_objects(collection, columns)  # type: ignore[arg-type]
-    elif name is None:
+    if attributes and features is not None:
+        raise InputError("attributes=True (--attributes) goes before the collection's own features: leave features= "
+                         "(--features) out")
+    if folder is not None and name is None:
         data = _from_files(folder, None if labels is None else Path(labels), given, columns)
     elif given is not None:
-        raise InputError(f"{folder} is in the TU format, which holds its features: leave {given} out, or take one of "
-                         f"{', '.join(MADE)}")
+        raise InputError(f"{'the list' if folder is None else f'{folder}, in the TU format,'} holds its own features: "
+                         f"leave {given} out, or take one of {', '.join(MADE)}")
+    elif folder is None or name is None:
+        data = _from_objects(collection, columns)  # type: ignore[arg-type]
     else:
         data = read_tu(folder, name, attributes=attributes)
         data.ids, data.notes = np.arange(1, data.num_graphs + 1), []
@@ -90,6 +95,11 @@ def read_collection(collection: str | Path | Sequence[Any], *, labels: str | Pat
             adjacency(data.edge_index, data.get("edge_weight"), len(data.batch)))
         data.feature_names = None
     return data if labels is None else label_graphs(data, labels, id_column=id_column, label_column=label_column)
+
+
+def read_files(files: Mapping[str, Any]) -> Data:
+    """What :func:`read_collection`, where a ``collection`` is among the arguments, or else :func:`read_graph` reads."""
+    return read_collection(**files) if "collection" in files else read_graph(**files)
 
 
 def label_graphs(data: Data, labels: str | Path, *, id_column: str = "id", label_column: str = "label") -> Data:
@@ -115,6 +125,7 @@ def _tu_name(folder: Path) -> str | None:
 def _from_files(folder: Path, labels: Path | None, features: Path | None, columns: _Columns) -> Data:
     """A graph from each file that is not the labels; without ``x`` where no features are given."""
     files, others = _by_id(folder, _GRAPHS, without=labels)
+    unread = files.pop(_LABELS, None)
     if not files:
         raise InputError(f"the collection is empty: {folder} holds no files that end in {', '.join(_GRAPHS)}")
     tables: Mapping[str, Path] = {}
@@ -132,6 +143,8 @@ def _from_files(folder: Path, labels: Path | None, features: Path | None, column
     names = np.array(list(files))[order].tolist()
     data = _joined([_read_one(files[name], tables.get(name), columns) for name in names], names)
     data.ids = ids[order]
+    if unread is not None:
+        data.notes.append(f"{unread.name} is not taken as a graph: give it as labels= (--labels)")
     if others:
         data.notes.append(f"{others[0]} {f'and {len(others) - 1} more files are' if len(others) > 1 else 'is'} left "
                           "out: no graph by the end of its name")

@@ -2,14 +2,14 @@
 
 import pytest
 import torch
-from graphs import lattice, random_graph
+from graphs import collection, lattice, random_graph
 
 from sgcl.estimator import estimator_for
 from sgcl.graph import Graph
 from sgcl.memory import Estimate, estimate, shown
 from sgcl.memory.footprint import _measured, phases
 from sgcl.methods import METHODS
-from sgcl.samplers import RandomWalk
+from sgcl.samplers import RandomWalk, WholeGraphs
 from sgcl.smoothing import SMOOTHINGS
 
 MB = 2**20
@@ -66,11 +66,22 @@ def test_width_costs_activations_and_normalised_features_a_copy(small):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_an_estimate_and_nothing_else_changes(method):
-    graph, state = random_graph(60), torch.get_rng_state()
+    graph = random_graph(60) if METHODS[method].level == "node" else collection(6)
+    state = torch.get_rng_state()
     found = estimate(estimator_for(method)(hidden_channels=8), graph)
     assert found.activations > 0
     assert found.total > found.model > 0
     assert torch.equal(state, torch.get_rng_state())
+
+
+def test_a_batch_of_graphs_takes_what_it_holds(small):
+    graphs, made = collection(200), estimator_for("sgcl-graphs")(hidden_channels=32, sampler=WholeGraphs(size=100))
+    found, batch = estimate(made, graphs), graphs.take(torch.arange(100))
+    measured = _measured(made, batch)
+    assert found.nodes == batch.num_nodes == 1000
+    for estimated, expected in ((found.views, measured.views), (found.activations, measured.step - measured.views)):
+        assert expected / 1.2 - NOISE <= estimated <= expected * 1.6 + NOISE
+    assert found.training < estimate(made, graphs, sampler=WholeGraphs(size=200)).training
 
 
 def test_an_estimate_in_words():

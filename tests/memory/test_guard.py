@@ -6,13 +6,13 @@ import sys
 
 import pytest
 import torch
-from graphs import random_graph
+from graphs import collection, random_graph
 from torch_geometric.data import Data
 
 from sgcl import InputError, embeddings, ram, workflow
 from sgcl.estimator import Estimator, estimator_for
 from sgcl.memory import check_memory, estimate, guard, resident
-from sgcl.samplers import EgoGraph, RandomEdge, RandomNode, RandomWalk
+from sgcl.samplers import EgoGraph, FullGraph, RandomEdge, RandomNode, RandomWalk, WholeGraphs
 
 CHILD = """
 import json, re, sys, torch
@@ -142,7 +142,22 @@ def test_near_the_limit_freed_memory_goes_back(monkeypatch, room, calls):
     (EgoGraph(hops=3, batch_size=800, roots=8, batches=2), EgoGraph(hops=3, batch_size=200, roots=2, batches=8)),
 ])
 def test_smaller_batches_are_more_of_them(sampler, smaller):
-    assert guard._smaller(sampler, 0.25, 10000) == smaller
+    assert guard._smaller(sampler, 0.25, random_graph(10)) == smaller
+
+
+def test_smaller_batches_of_graphs():
+    graphs = collection(40)
+    for sampler in (WholeGraphs(size=128), WholeGraphs(size=40, batches=None), FullGraph()):
+        assert guard._smaller(sampler, 0.25, graphs) == WholeGraphs(size=10)
+    assert guard._smaller(WholeGraphs(size=20, batches=1), 0.25, graphs) == WholeGraphs(size=5, batches=4)
+
+
+def test_too_little_for_a_batch_of_graphs_names_a_smaller_one():
+    made, graphs = estimator_for("sgcl-graphs")(hidden_channels=128), collection(400)
+    need = estimate(made, graphs)
+    assert check_memory(made, graphs, resident() + 2 * need.total).embedding is None
+    with pytest.raises(InputError, match=r"add --sampler graphs --graphs-size \d+, which takes about"):
+        check_memory(made, graphs, resident() + int(0.5 * need.always + 0.5 * need.training))
 
 
 @pytest.mark.parametrize(("number", "rounded"), [(0.2, 1), (7.9, 7), (64, 64), (1999, 1900), (123456, 120000)])

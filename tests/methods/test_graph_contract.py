@@ -266,6 +266,14 @@ def test_a_single_graph_is_refused(name, ring):
         estimator(name, {}).fit(ring)
 
 
+@every_method
+def test_batches_are_of_whole_graphs(name):
+    with pytest.raises(InputError, match=f"{name} takes batches of whole graphs: the sampler is RandomWalk, expected"):
+        estimator(name, {}, sampler="walk")
+    embedding = estimator(name, {}, sampler="full").fit(GRAPHS).transform(GRAPHS)
+    assert embedding.isfinite().all()
+
+
 def test_methods_for_nodes_refuse_collections():
     with pytest.raises(InputError, match="grace embeds the nodes of a graph, this is a collection of graphs"):
         estimator_for("grace")(epochs=1, sampler=FullGraph()).fit(GRAPHS)
