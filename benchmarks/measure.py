@@ -1,6 +1,8 @@
 """What all benchmarks share: options, children, peak memory, bars. Not a benchmark itself."""
 
 import argparse
+import ctypes
+import gc
 import json
 import operator
 import os
@@ -43,6 +45,14 @@ def in_child(script: str, function: str, *args: Any) -> Any:
             f"print(json.dumps(m.{function}(*json.loads(sys.argv[1]))))")
     done = subprocess.run([sys.executable, "-c", code, json.dumps(args)], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def trim() -> None:
+    """Freed memory that the C library still holds goes back to the system, so that it counts for whoever takes it."""
+    gc.collect()
+    release = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if release is not None:
+        release(0)
 
 
 def peak_increase(work: Callable[[], Any]) -> int:

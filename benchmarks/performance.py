@@ -24,8 +24,11 @@ PROSE = """# Performance
 What a step of training costs, where its time goes, and how both grow. All figures are ratios or times of steps taken in
 one process in turns, the best of its turns, on 2 cores of a shared machine (AVX2, about 140 GFLOP/s in float32); two
 layers of width 512, edges dropped and features masked at 0.5, unless said otherwise. Memory is the peak resident size
-of a step above that just before it, in a process of its own. `python benchmarks/epoch.py [SECTION ...]` measures again
-and adds to `results/epoch.jsonl`; this page is rendered from it.
+of a step above that just before it, in a process of its own, after a step on 100 nodes and with all freed memory handed
+back: weights, the optimiser's state and what libraries load at first use stay from step to step and are no step's own.
+How well the C library packs arrays into its heap is luck, and holes may take more than the arrays: on batches of 2,400
+nodes the median of five processes counts, for both forms. `python benchmarks/epoch.py [SECTION ...]` measures again and
+adds to `results/epoch.jsonl`; this page is rendered from it.
 
 ## What was asked and what came out
 

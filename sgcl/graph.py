@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sgcl.errors import InputError, check_kind
-from sgcl.sparse import CSR, SparseFeatures, row_entries
+from sgcl.sparse import CSR, SparseFeatures, larger_way, row_entries
 
 Features = Tensor | SparseFeatures
 
@@ -297,10 +297,9 @@ def _checked_adjacency(data: Data, num_nodes: int) -> CSR:
         weight = None if weight is None else weight[~loop]
         if len(row) == 0:
             raise InputError("the graph has no edges besides self-loops")
-    if weight is None:
+    if weight is None and row.device.type != "cpu":
         return CSR.from_coo(torch.cat([row, col]), torch.cat([col, row]), shape=(num_nodes, num_nodes), symmetric=True)
-    one_way = CSR.from_coo(row, col, weight, shape=(num_nodes, num_nodes)).to_scipy(dtype="float32")
-    return CSR.from_scipy(one_way.maximum(one_way.T), symmetric=True)
+    return larger_way(CSR.from_coo(row, col, weight, shape=(num_nodes, num_nodes)).to("cpu"))
 
 
 def _checked_graphs(data: Data, adj: CSR) -> Tensor:

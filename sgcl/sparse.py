@@ -42,15 +42,18 @@ class CSR:
     def from_coo(cls, row: Tensor, col: Tensor, value: Tensor | None = None, *, shape: tuple[int, int],
                  symmetric: bool = False) -> CSR:
         """Sort (row, col) pairs into rows; pairs given more than once are added up (kept once without values)."""
-        key, order = torch.sort(row * shape[1] + col)                      # (nnz,)
-        first = torch.ones_like(key, dtype=torch.bool)
-        first[1:] = key[1:] != key[:-1]
+        ptr, idx, order = (_counted if row.device.type == "cpu" else _sorted)(row, col, shape, value is not None)
+        first = torch.ones_like(idx, dtype=torch.bool)                     # (nnz,) of the entries with its row and col
+        first[1:] = idx[1:] != idx[:-1]
+        first[ptr[ptr < len(idx)]] = True
         if value is not None:
-            group = first.cumsum(0) - 1
-            value = value.new_zeros(int(first.sum()), *value.shape[1:]).index_add_(0, group, value[order])
-        key = key[first]
-        return cls(_starts(torch.div(key, shape[1], rounding_mode="floor"), shape[0]), key % shape[1], value,
-                   num_cols=shape[1], symmetric=symmetric)
+            value = value[order]
+        if not bool(first.all()):
+            ends = F.pad(first.cumsum(0), (1, 0))                          # (nnz + 1,)
+            if value is not None:
+                value = value.new_zeros(int(ends[-1]), *value.shape[1:]).index_add_(0, ends[1:] - 1, value)
+            ptr, idx = ends[ptr], idx[first]
+        return cls(ptr, idx, value, num_cols=shape[1], symmetric=symmetric)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, dtype: torch.dtype | None = None, symmetric: bool = False) -> CSR:
@@ -269,6 +272,17 @@ def turned(matrix: CSR) -> CSR:
                num_cols=matrix.shape[0])
 
 
+def larger_way(matrix: CSR) -> CSR:
+    """The larger of A and its transpose at each entry; entries of 0 go. On the CPU."""
+    there = matrix.to_scipy(bool if matrix.value is None else matrix.value.numpy().dtype)
+    back = there.T.tocsr()
+    if not (there.data.all() and all(map(np.array_equal, (there.indptr, there.indices, there.data),
+                                         (back.indptr, back.indices, back.data)))):
+        there = there.maximum(back)
+    return CSR(torch.from_numpy(there.indptr).long(), torch.from_numpy(there.indices).long(),
+               None if matrix.value is None else torch.from_numpy(there.data), symmetric=True)
+
+
 class _SpMM(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: CSR, value: Tensor | None, x: Tensor, own: bool) -> Tensor:
@@ -343,6 +357,28 @@ def _pairs_in_chunks(matrix: CSR, a: Tensor, b: Tensor, chunk: int = _CHUNK) -> 
     parts = [(a[matrix.row[e]] * b[matrix.idx[e]]).sum(1)
              for e in torch.arange(matrix.nnz, device=a.device).split(chunk)]
     return torch.cat(parts) if parts else a.new_zeros(0)
+
+
+def _counted(row: Tensor, col: Tensor, shape: tuple[int, int], ordered: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Row starts and columns of (row, col) pairs brought into order, and where they stood, if ``ordered``.
+
+    Two stable counting sorts, by columns and then by rows: linear in nnz, in half as wide numbers where these suffice.
+    """
+    narrow = np.int32 if max(len(row), *shape) < 1 << 31 else np.int64
+    stood = np.arange(len(row), dtype=narrow) if ordered else np.zeros(len(row), dtype=np.int8)
+    pairs = scipy.sparse.coo_array((stood, (col.numpy().astype(narrow), row.numpy().astype(narrow))), shape=shape[::-1])
+    pairs.has_canonical_format = True  # what is there twice is not to be added up here
+    columns = pairs.tocsr()
+    del pairs, stood
+    rows = columns.tocsc()
+    del columns
+    return torch.from_numpy(rows.indptr).long(), torch.from_numpy(rows.indices).long(), torch.from_numpy(rows.data)
+
+
+def _sorted(row: Tensor, col: Tensor, shape: tuple[int, int], ordered: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """The same where there is no SciPy."""
+    key, stood = torch.sort(row * shape[1] + col, stable=ordered)          # (nnz,)
+    return _starts(torch.div(key, shape[1], rounding_mode="floor"), shape[0]), key % shape[1], stood
 
 
 def _starts(sorted_rows: Tensor, num_rows: int) -> Tensor:

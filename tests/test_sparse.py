@@ -4,7 +4,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sgcl.sparse import CSR, SparseFeatures, sddmm, spmm, turned, union
+from sgcl import sparse
+from sgcl.sparse import CSR, SparseFeatures, larger_way, sddmm, spmm, turned, union
 
 
 @st.composite
@@ -33,6 +34,42 @@ def test_duplicate_entries_are_added_up_and_without_values_kept_once():
     assert CSR.from_coo(row, col, torch.tensor([1.0, 5.0, 2.0]), shape=(2, 3)).to_dense().tolist() == [
         [5, 0, 0], [0, 0, 3]]
     assert CSR.from_coo(row, col, shape=(2, 3)).to_dense().tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+@given(st.integers(0, 30), st.integers(1, 6), st.integers(1, 6), st.integers(1, 2), st.integers(0, 2**31))
+def test_pairs_come_by_row_and_column_and_those_given_twice_are_added_in_their_order(count, rows, cols, width, seed):
+    generator = torch.Generator().manual_seed(seed)
+    row, col = (torch.randint(size, (count,), generator=generator) for size in (rows, cols))
+    value = torch.randn(count, width, generator=generator).squeeze(1)
+    total = {}
+    for pair, number in zip(zip(row.tolist(), col.tolist(), strict=True), value, strict=True):
+        total[pair] = total[pair] + number if pair in total else number
+    listed = sorted(total)
+    for given_value, expected in ((value, [total[pair].tolist() for pair in listed]), (None, None)):
+        matrix = CSR.from_coo(row, col, given_value, shape=(rows, cols))
+        assert matrix.ptr.dtype == matrix.idx.dtype == torch.long
+        assert matrix.shape == (rows, cols)
+        assert list(zip(matrix.row.tolist(), matrix.idx.tolist(), strict=True)) == listed
+        assert (None if matrix.value is None else matrix.value.tolist()) == expected
+    for one, other in zip(sparse._counted(row, col, (rows, cols), True), sparse._sorted(row, col, (rows, cols), True),
+                          strict=True):
+        assert one.tolist() == other.tolist()  # as on other devices
+
+
+@given(matrices(square=True), st.booleans())
+def test_the_larger_way_is_the_maximum_with_the_transpose_without_zeros(pair, both):
+    matrix, dense = pair[0].with_values(pair[0].value.abs()), pair[1].abs()
+    if both:
+        matrix, dense = larger_way(matrix), torch.maximum(dense, dense.T)
+    weights, pattern = larger_way(matrix), larger_way(matrix.with_values(None))
+    assert torch.equal(weights.to_dense(), torch.maximum(dense, dense.T))
+    assert weights.symmetric
+    assert pattern.symmetric
+    assert pattern.value is None
+    assert torch.equal(pattern.idx, weights.idx)
+    assert torch.equal(pattern.ptr, weights.ptr)
+    assert pattern.ptr.dtype == pattern.idx.dtype == torch.long
+    assert larger_way(weights.with_values(torch.zeros(weights.nnz))).nnz == 0
 
 
 @given(matrices(), st.integers(0, 2**31))
@@ -85,7 +122,6 @@ def test_sddmm_is_the_dense_product_at_the_pattern(pair):
 @given(matrices(), st.integers(0, 2**31))
 def test_products_without_the_fused_kernels_are_the_same(pair, seed):
     matrix, dense = pair
-    import sgcl.sparse as sparse
     x = torch.randn(dense.size(1), 3, dtype=torch.double)
     a = torch.randn(dense.size(0), 3, dtype=torch.double)
     bag, pairs = sparse._bag_in_chunks, sparse._pairs_in_chunks

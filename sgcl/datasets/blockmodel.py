@@ -56,15 +56,19 @@ def sbm(nodes: int = 10_000, *, edges: int | None = None, mean_degree: float | N
     draw_inside, draw_between = _drawers(y, propensity, classes, generator)
     size = y.bincount(minlength=classes)
     room_inside = int((size * (size - 1)).sum()) // 2
-    keys = torch.cat([_distinct(draw_inside, inside, room_inside, nodes, "inside", generator),
-                      _distinct(draw_between, edges - inside, nodes * (nodes - 1) // 2 - room_inside, nodes, "between",
-                                generator)]).sort().values                 # (E,)
-    one_way = torch.stack([torch.div(keys, nodes, rounding_mode="floor"), keys % nodes])
+    keys = _merged(_distinct(draw_inside, inside, room_inside, nodes, "inside", generator),
+                   _distinct(draw_between, edges - inside, nodes * (nodes - 1) // 2 - room_inside, nodes, "between",
+                             generator))                                   # (E,)
+    edge_index = torch.empty(2, 2 * edges, dtype=torch.long)
+    torch.div(keys, nodes, rounding_mode="floor", out=edge_index[0, :edges])
+    torch.remainder(keys, nodes, out=edge_index[1, :edges])
+    edge_index[:, edges:] = edge_index[:, :edges].flip(0)
+    del keys
     centres = signal * F.normalize(torch.randn(classes, features, generator=generator))
     x = torch.randn(nodes, features, generator=generator)
     for label, centre in enumerate(centres):
         x[y == label] += centre
-    return Data(x=x, edge_index=torch.cat([one_way, one_way.flip(0)], dim=1), y=y)
+    return Data(x=x, edge_index=edge_index, y=y)
 
 
 _Drawer = Callable[[int], tuple[Tensor, Tensor]]
@@ -126,11 +130,18 @@ def _distinct(draw: _Drawer, wanted: int, room: int, nodes: int, where: str, gen
             new = new[keys[place] != new]
         if len(new) > missing:
             new = new[torch.randperm(len(new), generator=generator)[:missing]]
-        keys = torch.cat([keys, new]).sort().values
+        keys = _merged(keys, new)
     if len(keys) == wanted:
         return keys
     raise InputError(f"sbm: only {len(keys)} of {wanted} edges {where} classes found room, the nodes with most links "
                      "being joined to all others: ask for fewer edges or a larger exponent")
+
+
+def _merged(some: Tensor, others: Tensor) -> Tensor:
+    """All keys, ascending."""
+    keys = torch.cat([some, others])
+    keys.numpy().sort()  # in place: there may be many
+    return keys
 
 
 SBM = Dataset("sbm", "Degree-corrected block model", "Karrer and Newman, Stochastic Blockmodels and Community "

@@ -1,4 +1,4 @@
-"""PReLU with a backward pass of three sweeps: on a CPU several times faster than torch's own."""
+"""PReLU that keeps its result alone, and whose backward pass on a CPU is several times faster than torch's own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+_LEAST = 1e-6  # slopes up to this do not let x be told from the result
 
 
 class PReLU(nn.Module):
@@ -24,13 +26,19 @@ class PReLU(nn.Module):
 
 
 class _PReLU(torch.autograd.Function):
+    """While the slope is above 0, the result y tells all about x: min(x, 0) = min(y, 0) / slope. It is what the next
+    layer keeps as well, so that x need not be."""
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, slope: Tensor) -> Tensor:
-        ctx.save_for_backward(x, slope)
-        return F.prelu(x, slope)
+        y = F.prelu(x, slope)
+        ctx.of_result = float(slope) > _LEAST
+        ctx.save_for_backward(y if ctx.of_result else x, slope)
+        return y
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, Tensor]:
-        (grad,), (x, slope) = grad_outputs, ctx.saved_tensors
-        grad_slope = (grad * x.clamp(max=0)).sum().view(1)
-        return torch.ops.aten.leaky_relu_backward(grad, x, float(slope), False), grad_slope
+        (grad,), (kept, slope) = grad_outputs, ctx.saved_tensors
+        grad_slope = kept.clamp(max=0).mul_(grad).sum().view(1)
+        return (torch.ops.aten.leaky_relu_backward(grad, kept, float(slope), ctx.of_result),
+                grad_slope / slope if ctx.of_result else grad_slope)

@@ -1,13 +1,16 @@
+import pytest
 import torch
 import torch.nn.functional as F
 
 from sgcl.encoders.prelu import PReLU
 
 
-def test_value_and_gradients_are_torchs():
+@pytest.mark.parametrize("begin", [0.25, 1.5, 0.0, -0.3])
+def test_value_and_gradients_are_torchs(begin):
     x = torch.randn(7, 5, dtype=torch.double)
     x[0, 0] = 0
-    ours, slope = PReLU().double(), torch.tensor([0.25], dtype=torch.double, requires_grad=True)
+    ours, slope = PReLU().double(), torch.tensor([begin], dtype=torch.double, requires_grad=True)
+    torch.nn.init.constant_(ours.slope, begin)
     a, b = x.clone().requires_grad_(), x.clone().requires_grad_()
     y, twin = ours(a), F.prelu(b, slope)
     assert torch.equal(y, twin)
