@@ -82,5 +82,7 @@ What to know of the difference:
   CGRA's 200 trials, InfoGraph's epochs. Here the last epoch counts and settings are those of the papers. AD-GCL's and
   MVGRL's are of a linear machine.
 - A random encoder does well on these collections: the row *untrained encoder* is the GIN of three layers of width 32
-  that InfoGraph, GraphCL, LaGraph, ProGCL, AUGCL and SGCL have, before its training. ProGCL, BGRL and AUGCL on ENZYMES and PTC-MR, and ProGCL everywhere, have no official settings.
+  that InfoGraph, GraphCL, LaGraph, ProGCL, AUGCL and SGCL have, before its training.
+- ProGCL has no official settings for graphs, BGRL, AUGCL and LaGraph have none for some of the collections; SGCL's are
+  its defaults, and nothing was tuned.
 """
