@@ -55,7 +55,7 @@ class Layer(nn.Module, ABC):
 
     @abstractmethod
     def outer(self, summed: Tensor, x: Features) -> Tensor:
-        """(n, K) rows of M (H W_inner) and the same rows of H give (n, D)."""
+        """(n, K) rows of M (H W_inner), which may be overwritten, and the same rows of H give (n, D)."""
 
     def scoring(self) -> Tensor | None:
         """W_scoring, (F, S): M depends on the graph and on H W_scoring; ``None`` where on the graph alone."""
@@ -73,7 +73,7 @@ class Normalised(NamedTuple):
         return self.off.ptr
 
     def times(self, x: Tensor, rows: slice) -> Tensor:
-        return torch.addcmul(spmm(self.off, x), x[rows], self.diag)
+        return spmm(self.off, x).addcmul_(x if rows == ALL else x[rows], self.diag)
 
     def rows(self, block: slice) -> Normalised:
         return Normalised(self.off.rows(block), self.diag[block])
@@ -107,7 +107,7 @@ class GCNLayer(Layer):
         return spmm(prepared, h) if isinstance(prepared, CSR) else prepared.times(h, rows)
 
     def outer(self, summed: Tensor, x: Features) -> Tensor:
-        return torch.addmm(self.bias, summed, self.weight) if self.inner(x) is None else summed + self.bias
+        return torch.addmm(self.bias, summed, self.weight) if self.inner(x) is None else summed.add_(self.bias)
 
 
 class SAGELayer(Layer):

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 _LEAST = 1e-6  # slopes up to this do not let x be told from the result
 
@@ -37,8 +38,10 @@ class _PReLU(torch.autograd.Function):
         return y
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, Tensor]:
         (grad,), (kept, slope) = grad_outputs, ctx.saved_tensors
-        grad_slope = kept.clamp(max=0).mul_(grad).sum().view(1)
-        return (torch.ops.aten.leaky_relu_backward(grad, kept, float(slope), ctx.of_result),
-                grad_slope / slope if ctx.of_result else grad_slope)
+        below = kept.clamp(max=0).mul_(grad)
+        grad_slope = below.sum().view(1)
+        torch.ops.aten.leaky_relu_backward.grad_input(grad, kept, float(slope), ctx.of_result, grad_input=below)
+        return below, grad_slope / slope if ctx.of_result else grad_slope
