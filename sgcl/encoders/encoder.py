@@ -19,7 +19,8 @@ from sgcl.graph import Features
 from sgcl.sparse import CSR
 
 ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
-    "prelu": PReLU, "relu": nn.ReLU, "rrelu": lambda: nn.LeakyReLU(11 / 48), "elu": nn.ELU, "none": nn.Identity}
+    "prelu": partial(PReLU, overwrite=True), "relu": nn.ReLU, "rrelu": lambda: nn.LeakyReLU(11 / 48), "elu": nn.ELU,
+    "none": nn.Identity}
 NORMS: dict[str, Callable[[int], nn.Module]] = {"none": nn.Identity, "batch": BatchNorm}
 
 
