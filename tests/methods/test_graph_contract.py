@@ -23,7 +23,9 @@ from sgcl.smoothing import SMOOTHINGS
 from sgcl.sparse import CSR, SparseFeatures
 from sgcl.trainer import Epoch
 
-SMALL: dict[str, dict] = {}             # sizes for a dozen graphs, beside hidden_channels
+SMALL: dict[str, dict] = {              # sizes and rates for a dozen small graphs, beside hidden_channels
+    "lagraph": {"mask_rate": 0.3},
+}
 FLAT: dict[str, str] = {}               # parameters whose gradient is 0 whatever the data, a pattern
 ADVERSARIAL = {"ad-gcl"}                # a step need not lower the loss
 NO_CHANCE = {"infograph", "mvgrl-graphs"}  # views that nothing is drawn for
