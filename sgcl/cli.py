@@ -420,14 +420,16 @@ def _methods(words: list[str]) -> None:
     given = parser.parse_args(words)
     names = [given.name] if given.name else list(METHODS)
     rows: list[dict[str, Any]] = [
-            {"name": name, "summary": (inspect.getdoc(METHODS[name]) or "").splitlines()[0],
+            {"name": name, "level": METHODS[name].level,  # type: ignore[attr-defined]
+             "summary": (inspect.getdoc(METHODS[name]) or "").splitlines()[0],
              "settings": settings.encode(settings.defaults(name))} for name in names]
     if given.json:
         print(json.dumps(rows))
     elif given.name:
         print(inspect.getdoc(METHODS[given.name]))
     else:
-        print_table("methods", ["name", "what"], [[row["name"], row["summary"]] for row in rows])
+        print_table("methods", ["name", "embeds", "what"],
+                    [[row["name"], f"{row['level']}s", row["summary"]] for row in rows])
 
 
 def _demo(words: list[str]) -> None:

@@ -408,7 +408,7 @@ def test_datasets(capsys):
 
 def test_methods(capsys):
     assert main(["methods"]) == 0
-    assert rows_of(capsys.readouterr().out)["sgcl"] == ["Smoothed graph contrastive learning."]
+    assert rows_of(capsys.readouterr().out)["sgcl"] == ["nodes", "Smoothed graph contrastive learning."]
     assert main(["methods", "sgcl"]) == 0
     assert "Departures from the paper" in capsys.readouterr().out
     assert main(["methods", "--json"]) == 0

@@ -12,7 +12,7 @@ import torch
 
 from sgcl import Estimator, runs
 from sgcl.cli import main
-from sgcl.evaluation import Tu, raw_features
+from sgcl.evaluation import PROTOCOLS, Tu, raw_features
 from sgcl.graph import Graph
 from sgcl.methods import METHODS
 from sgcl.readers import read_collection
@@ -26,6 +26,13 @@ pytestmark = [pytest.mark.filterwarnings("always"),           # the command line
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def few_folds(monkeypatch) -> Tu:
+    """The protocol with fewer folds than it has, which take less time."""
+    monkeypatch.setitem(PROTOCOLS, "tu", Tu(folds=4, inner=2))
+    return PROTOCOLS["tu"]
 
 
 @pytest.fixture
@@ -96,18 +103,18 @@ def test_embeddings_lie_under_the_ids_of_the_graphs(run):
     assert torch.equal(Estimator.load(run).transform(collection), torch.from_numpy(np.load("run/embeddings.npy")))
 
 
-def test_evaluation_by_nested_folds_beside_the_floors(run, capsys):
+def test_evaluation_by_nested_folds_beside_the_floors(run, few_folds, capsys):
     assert main(["evaluate", run, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["results"]
     assert [row["name"] for row in rows] == ["raw features", "untrained encoder", "SGCL-T"]
     data = read_collection("graphs", labels="labels.csv")
     matrices = [raw_features(data), None, torch.from_numpy(np.load("run/embeddings.npy"))]
     for row, matrix in zip(rows, matrices, strict=True):
-        assert len(row["folds"]) == 10
+        assert len(row["folds"]) == 4
         assert row["test"] == pytest.approx(np.mean(row["folds"]))
         assert row["fold_deviation"] == pytest.approx(np.std(row["folds"], ddof=1))
         if matrix is not None:
-            assert row["folds"] == list(Tu().score(matrix, data.y, seed=0).folds)
+            assert row["folds"] == list(few_folds.score(matrix, data.y, seed=0).folds)
     assert rows == runs.read_lines(Path("run/results.jsonl"))
     assert main(["evaluate", run, "--task", "clustering,collapse", "--no-floors"]) == 0
     assert main(["show", run]) == 0
@@ -239,6 +246,7 @@ def test_questions_that_make_no_sense(run, capsys, words, message):
     assert re.search(message, line), line
 
 
+@pytest.mark.usefixtures("few_folds")
 def test_labels_that_are_missing_are_told_and_none_at_all_refused(folder, capsys):
     assert main(["train", "sgcl-graphs", "--collection", folder, *QUICK, "--out", "run"]) == 0
     assert "the collection has no labels to compare with (--task probe)" in refused(capsys, "evaluate", "run")

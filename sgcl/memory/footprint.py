@@ -145,7 +145,7 @@ def _phases_of_graphs(estimator: Estimator, graph: Graph, nodes: Tensor | None =
     graphs, sizes = of.unique(), graph.graph_ptr.diff()
     drawn = graphs[torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))]
     some = max(int((sizes[drawn].cumsum(0) <= _NODES).sum()), 2)
-    full, half = graph.take(drawn[:some].sort().values), graph.take(drawn[:max(some // 2, 1)].sort().values)
+    full, half = (graph.take(drawn[:many].sort().values).replace(n_id=None) for many in (some, max(some // 2, 1)))
     _measured(estimator, half)                                             # what is loaded on first use does not count
     held, less = _measured(estimator, full), _measured(estimator, half)
     together = [len(of), min(len(of), NODES_AT_A_TIME + int(sizes.max())), len(of), len(of)]

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch_geometric.datasets import TUDataset
 
-from sgcl.datasets import DATASETS, available, load_collection, statistics
+from sgcl.datasets import DATASETS, available, load_collection, load_side_by_side, statistics
 from sgcl.errors import InputError
 
 ROOT = os.environ.get("SGCL_DATA")
@@ -54,6 +54,18 @@ def test_attributes_come_in_front(tiny_collection):
     assert edge.x.tolist() == [[2, 1, 0, 0], [2.5, 0, 0, 1]]
     with pytest.raises(InputError, match="mutag has no node attributes: leave attributes=True \\(--attributes\\) out"):
         load_collection("mutag", tiny_collection("node_attributes"), attributes=True)
+
+
+def test_side_by_side_and_one_by_one_are_the_same_graphs(tiny_collection):
+    root = tiny_collection()
+    for _ in range(2):  # parsed, then cached
+        data, graphs = load_side_by_side("mutag", root), load_collection("mutag", root)
+        assert data.batch.tolist() == [0, 0, 0, 1, 1, 2]
+        assert data.feature_names == ["label 3", "label 4", "label 5"]
+        assert torch.equal(data.x, torch.cat([graph.x for graph in graphs]))
+        assert statistics(data) == statistics(graphs)
+    named = load_side_by_side("mutag", root, attributes=True).feature_names
+    assert named == ["attribute 0", "label 3", "label 4", "label 5"]
 
 
 def test_degrees_stand_in_for_labels(tiny_collection):

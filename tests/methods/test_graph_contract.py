@@ -23,9 +23,12 @@ from sgcl.smoothing import SMOOTHINGS
 from sgcl.sparse import CSR, SparseFeatures
 from sgcl.trainer import Epoch
 
-SMALL: dict[str, dict] = {}             # sizes for a dozen graphs, beside hidden_channels
+SMALL: dict[str, dict] = {              # sizes and rates for a dozen small graphs, beside hidden_channels
+    "lagraph": {"mask_rate": 0.3},
+}
 FLAT: dict[str, str] = {}               # parameters whose gradient is 0 whatever the data, a pattern
 ADVERSARIAL = {"ad-gcl"}                # a step need not lower the loss
+NO_CHANCE = {"infograph", "mvgrl-graphs"}  # views that nothing is drawn for
 
 GRAPH_METHODS = [name for name in METHODS if METHODS[name].level == "graph"]
 CASES = [(name, {}) for name in GRAPH_METHODS] + [("sgcl-graphs", {"smoothing": smoothing}) for smoothing in SMOOTHINGS]
@@ -257,7 +260,8 @@ def test_what_augment_makes_is_a_tuple_of_parts_that_move_and_depends_on_the_gen
     views, again = method.augment(COLLECTION, chance(4)), method.augment(COLLECTION, chance(4))
     moved = type(views)(*(part.to("cpu") for part in views))
     assert loss_of(method, views) == loss_of(method, again) == loss_of(method, moved)
-    assert loss_of(method, views) != loss_of(method, method.augment(COLLECTION, chance(5)))
+    others = [loss_of(method, method.augment(COLLECTION, chance(seed))) for seed in range(5, 15)]
+    assert any(loss != loss_of(method, views) for loss in others) == (name not in NO_CHANCE)
 
 
 @every_method
