@@ -18,7 +18,8 @@ from sgcl.samplers import SAMPLERS
 from sgcl.smoothing import SMOOTHINGS
 
 EPOCHS, BATCHES, DRAWS = 3, 3, 24
-PARTS = list(itertools.islice(zip(itertools.cycle(SMOOTHINGS), itertools.cycle(SAMPLERS), strict=False), DRAWS))
+OF_NODES = [name for name in SAMPLERS if name != "graphs"]
+PARTS = list(itertools.islice(zip(itertools.cycle(SMOOTHINGS), itertools.cycle(OF_NODES), strict=False), DRAWS))
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -81,7 +82,7 @@ def killed(server: Server, folder: Path, chance: random.Random, *words: str) -> 
 
 def test_the_draws_cover_every_smoothing_and_every_sampler():
     assert {smoothing for smoothing, _ in PARTS} == set(SMOOTHINGS)
-    assert {sampler for _, sampler in PARTS} == set(SAMPLERS)
+    assert {sampler for _, sampler in PARTS} == set(OF_NODES)
     assert DRAWS >= 20
 
 
