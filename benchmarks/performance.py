@@ -27,8 +27,9 @@ layers of width 512, edges dropped and features masked at 0.5, unless said other
 of a step above that just before it, in a process of its own, after a step on 100 nodes and with all freed memory handed
 back: weights, the optimiser's state and what libraries load at first use stay from step to step and are no step's own.
 How well the C library packs arrays into its heap is luck, and holes may take more than the arrays: on batches of 2,400
-nodes the median of five processes counts, for both forms. `python benchmarks/epoch.py [SECTION ...]` measures again and
-adds to `results/epoch.jsonl`; this page is rendered from it.
+nodes the median of five processes counts, for both forms. The memory at arxiv's size and in the growth is of an earlier
+commit, whose first step, optimiser's state and all, counted as a whole. `python benchmarks/epoch.py [SECTION ...]`
+measures again and adds to `results/epoch.jsonl`; this page is rendered from it.
 
 ## What was asked and what came out
 

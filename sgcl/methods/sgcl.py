@@ -83,9 +83,10 @@ class SGCL(Method):
         self.edge_coverage: float | None = None  # of the first batch: its edges among the positives
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Pair:
-        pair = make_pair(graph, self.view1, self.view2, self.smoothing, generator)
+        first, second = self.view1(graph, generator), self.view2(graph, generator)
+        pair = Pair(first, second, self.smoothing(second.adj), self.smoothing(first.adj))
         if self.edge_coverage is None:
-            self.edge_coverage = warn_if_thin(self.smoothing, pair)
+            self.edge_coverage = warn_if_thin(self.smoothing, pair.positives12, pair.second.adj)
         return pair
 
     def loss(self, views: Pair) -> Tensor:
@@ -111,16 +112,10 @@ def check_contrast(owner: str, negative_weight: float | None, similarity: str, t
             raise unknown_name(f"{owner} {name}", word, get_args(known))
 
 
-def make_pair(graph: Graph, view1: View, view2: View, smoothing: Smoothing, generator: torch.Generator) -> Pair:
-    """Two views, and the positives that the geometry of each gives to the nodes of the other."""
-    first, second = view1(graph, generator), view2(graph, generator)
-    return Pair(first, second, smoothing(second.adj), smoothing(first.adj))
-
-
-def warn_if_thin(smoothing: Smoothing, pair: Pair) -> float:
+def warn_if_thin(smoothing: Smoothing, positives: CSR, adj: CSR) -> float:
     """The share of the edges among the positives. Says when a smoothing leaves most of them out: it then does little.
     The identity is meant to."""
-    share = edge_coverage(pair.positives12, pair.second.adj)
+    share = edge_coverage(positives, adj)
     if share < 0.5 and not isinstance(smoothing, Identity):
         more = "a smaller prune" if smoothing.top is None else "a larger top"
         warnings.warn(f"{smoothing} keeps {share:.0%} of a view's edges as positives; {more} keeps more", stacklevel=3)

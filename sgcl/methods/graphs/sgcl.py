@@ -5,7 +5,7 @@ Behmanesh and Ovsjanikov, *Smoothed Graph Contrastive Learning via Seamless Prox
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,10 +16,19 @@ from sgcl.encoders.readout import Readout
 from sgcl.graph import Graph, join
 from sgcl.losses.smoothed import Similarity, Terms, smoothed_contrastive_loss
 from sgcl.methods.base import Level, Method
-from sgcl.methods.sgcl import Pair, check_contrast, make_pair, warn_if_thin
+from sgcl.methods.sgcl import check_contrast, warn_if_thin
 from sgcl.samplers import WholeGraphs
 from sgcl.smoothing import Smoothing, Taubin
+from sgcl.sparse import CSR
 from sgcl.views import Compose, DropEdges, MaskFeatures, View
+
+
+class Pair(NamedTuple):
+    """Two views side by side, as one collection, and who counts as whose positive."""
+
+    both: Graph        # 2N nodes: those of the first view, then those of the second
+    positives12: CSR   # (N, N) rows: nodes of the first view, columns: nodes of the second
+    positives21: CSR   # (N, N)
 
 
 class SGCLGraphs(Method):
@@ -73,13 +82,16 @@ class SGCLGraphs(Method):
         self.edge_coverage: float | None = None  # of the first batch: its edges among the positives
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Pair:
-        pair = make_pair(graph, self.view1, self.view2, self.smoothing, generator)
+        both = join([self.view1(graph, generator), self.view2(graph, generator)])
+        positives = self.smoothing(both.adj)                               # (2N, 2N), nothing between the views
         if self.edge_coverage is None:
-            self.edge_coverage = warn_if_thin(self.smoothing, pair)
-        return pair
+            self.edge_coverage = warn_if_thin(self.smoothing, positives, both.adj)
+        first, second = (positives.rows(slice(start, start + graph.num_nodes)) for start in (0, graph.num_nodes))
+        return Pair(both, CSR(second.ptr, second.idx - graph.num_nodes, second.value),
+                    CSR(first.ptr, first.idx, first.value))
 
     def loss(self, views: Pair) -> Tensor:
-        h1, h2 = self.encoder(join(views[:2])).nodes.chunk(2)              # (N, D), both views in one pass
+        h1, h2 = self.encoder(views.both).nodes.chunk(2)                   # (N, D)
         return smoothed_contrastive_loss(h1, h2, views.positives12, views.positives21, terms=self.terms,
                                          negative_weight=self.negative_weight, similarity=self.similarity)
 
