@@ -165,10 +165,9 @@ Every encoder is scored as its last epoch left it. What to know of the figures b
 - BGRL's, G-BT's, ProGCL's and AUGCL's papers have no settings for Planetoid. The recipes of BGRL and G-BT take those of
   another dataset, with a few tries on validation nodes; those of ProGCL and AUGCL are GRACE's.
 - DGI and MVGRL stop where the training loss no longer falls; their papers then go back to the weights of the lowest
-  loss, here the last ones stay. Tried for DGI on CiteSeer, three seeds: the mean moves by 0.1 points. Scored by the
-  converged probe, the same embeddings are 1.6 points better than by the published one.
-- G-BT and BGRL lose up to 7 points on CiteSeer with the width and the epochs of Cora; validation nodes ask for fewer
-  epochs and more columns, which is what the recipes have.
+  loss, here the last ones stay. Going back was tried for DGI on CiteSeer and made no difference.
+- With the width and the epochs of Cora, G-BT and BGRL are several points worse on CiteSeer; validation nodes ask for
+  fewer epochs and more columns there, which is what the recipes have.
 - CGRA's figures are of settings chosen by 200 trials on test accuracy; in G-BT's paper the rates were chosen
   on it too.
 - GREET's are of the epoch with the best validation accuracy.

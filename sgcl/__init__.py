@@ -2,6 +2,7 @@
 
 from sgcl.errors import InputError
 from sgcl.estimator import (
+    ADGCL,
     AUGCL,
     BGRL,
     CCASSG,
@@ -14,9 +15,17 @@ from sgcl.estimator import (
     GSCL,
     MVGRL,
     SGCL,
+    AUGCLGraphs,
+    BGRLGraphs,
+    CGRAGraphs,
     Estimator,
+    GraphCL,
     GraphMAE2,
+    InfoGraph,
+    LaGraph,
+    MVGRLGraphs,
     ProGCL,
+    ProGCLGraphs,
     SGCLGraphs,
 )
 from sgcl.graph import Graph
@@ -26,6 +35,7 @@ from sgcl.smoothing import Bilateral, Diffusion, HeatKernel, Identity, PageRank,
 load = Estimator.load
 
 __all__ = [
+    "ADGCL",
     "AUGCL",
     "BGRL",
     "CCASSG",
@@ -38,16 +48,24 @@ __all__ = [
     "GSCL",
     "MVGRL",
     "SGCL",
+    "AUGCLGraphs",
+    "BGRLGraphs",
     "Bilateral",
+    "CGRAGraphs",
     "Diffusion",
     "Estimator",
     "Graph",
+    "GraphCL",
     "GraphMAE2",
     "HeatKernel",
     "Identity",
+    "InfoGraph",
     "InputError",
+    "LaGraph",
+    "MVGRLGraphs",
     "PageRank",
     "ProGCL",
+    "ProGCLGraphs",
     "SGCLGraphs",
     "Taubin",
     "load",
