@@ -162,9 +162,9 @@ class CSR:
         """Rows and columns ``nodes`` (ascending) of a square matrix, at the cost of those rows alone."""
         rows = self.take_rows(nodes)
         position = torch.searchsorted(nodes, rows.idx).clamp_(max=max(len(nodes) - 1, 0))
-        inside = rows.keep(nodes[position] == rows.idx) if rows.nnz else rows
-        local = torch.searchsorted(nodes, inside.idx)
-        return CSR(inside.ptr, local, inside.value, symmetric=self.symmetric)
+        mask = nodes[position] == rows.idx if rows.nnz else torch.zeros_like(rows.idx, dtype=torch.bool)
+        inside = rows.keep(mask)
+        return CSR(inside.ptr, position[mask], inside.value, symmetric=self.symmetric)
 
     def __matmul__(self, x: Tensor) -> Tensor:
         return spmm(self, x)

@@ -99,8 +99,8 @@ class _SmoothedLoss(torch.autograd.Function):
         first, second = _side(h1.detach(), form.unit), _side(h2.detach(), form.unit)
         pairs = union(positives12, positives21, h1.dtype)
         cost, slope, grad1 = _listed_pairs(first, second, pairs, form, ctx.needs_input_grad[0])
-        everything = (form.a**2 * (first.gram * second.gram).sum() + 2 * form.a * form.b * (first.total * second.total
-                      ).sum() + form.b**2 * len(h1) ** 2)
+        everything = (form.a**2 * torch.dot(first.gram.view(-1), second.gram.view(-1))
+                      + 2 * form.a * form.b * torch.dot(first.total, second.total) + form.b**2 * len(h1) ** 2)
         ctx.form, ctx.slopes = form, pairs.with_values(slope)
         ctx.save_for_backward(*first, *second, grad1)
         return (cost / 2 + form.push * everything).to(h1.dtype)
@@ -125,15 +125,16 @@ def _side(h: Tensor, unit: bool) -> _Side:
     infinite). Sums are kept in a wide type: float32 over millions of rows would lose digits."""
     inverse = h.new_empty(len(h), 1) if unit else None
     side = _Side(h, inverse, h.new_zeros(h.size(1), h.size(1), dtype=_wide(h)), h.new_zeros(h.size(1), dtype=_wide(h)))
-    for block in _blocks(h):
+    for block in _blocks(h, 4):  # few sums in the wide type
         if inverse is not None:
             norm = torch.linalg.vector_norm(h[block], dim=1, keepdim=True)  # (n, 1)
             inverse[block] = torch.where(norm > _TINY, 1 / norm, 0.0)
         u = side.rows(block)
         side.total.add_(u.sum(0))
-        for start in range(0, h.size(1), _COLUMNS):  # UᵀU is symmetric: what lies below its diagonal is copied
+        for start in range(0, h.size(1), _COLUMNS):
             side.gram[start:start + _COLUMNS, start:].add_(u[:, start:start + _COLUMNS].T @ u[:, start:])
-    side.gram.copy_(side.gram.triu() + side.gram.triu(1).T)
+    for end in range(_COLUMNS, h.size(1), _COLUMNS):  # UᵀU is symmetric: what lies below its diagonal is copied
+        side.gram[end:, end - _COLUMNS:end] = side.gram[end - _COLUMNS:end, end:].T
     return side
 
 
@@ -179,8 +180,8 @@ def _gradient(own: _Side, other: _Side, u: Tensor, slopes: CSR, spread: tuple[Te
         out.addcmul_(u, torch.linalg.vecdot(out, u)[:, None], value=-1).mul_(own.inverse[block])
 
 
-def _blocks(h: Tensor) -> list[slice]:
-    step = max(_ROWS, _NUMBERS // h.size(1)) * (1 if h.device.type == "cpu" else 64)
+def _blocks(h: Tensor, times: int = 1) -> list[slice]:
+    step = times * max(_ROWS, _NUMBERS // h.size(1)) * (1 if h.device.type == "cpu" else 64)
     return [slice(start, min(start + step, len(h))) for start in range(0, len(h), step)]
 
 

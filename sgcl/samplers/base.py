@@ -61,8 +61,8 @@ def fill(size: int, support: int, draw: Callable[[int], Tensor], rounds: int | N
     """
     found, done = first_distinct(draw(size), size), 1
     while len(found) < size and (rounds is None or done < rounds):
-        left = support - len(found)
-        wanted = -(-(size - len(found)) * support // left)  # a uniform draw is new with probability left / support
+        left = support - len(found)  # a uniform draw is new with probability left / support, others less often
+        wanted = 4 * -(-(size - len(found)) * support // left)
         found = first_distinct(torch.cat([found, draw(wanted)]), size)
         done += 1
     return found

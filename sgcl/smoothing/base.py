@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse
-import torch
 
 from sgcl.errors import InputError
-from sgcl.smoothing.rows import identity, kept, largest, row_of
+from sgcl.smoothing.rows import finished, kept, row_of
 from sgcl.sparse import CSR
 
 
@@ -54,9 +53,7 @@ class Smoothing(ABC):
         """
         if adj.shape[0] != adj.shape[1]:
             raise InputError(f"{type(self).__name__}: the adjacency has shape {adj.shape}, expected (N, N)")
-        positives = _finished(self.filter(_edges(adj)), self.top)
-        return CSR(torch.from_numpy(positives.indptr).long(), torch.from_numpy(positives.indices).long(),
-                   torch.from_numpy(positives.data).float()).to(adj.device)
+        return finished(self.filter(_edges(adj)), self.top).to(adj.device)
 
     @abstractmethod
     def filter(self, adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
@@ -105,16 +102,3 @@ def _edges(adj: CSR) -> scipy.sparse.csr_array:
                                     shape=adj.shape)
     real = (row_of(matrix) != matrix.indices) & (matrix.data != 0)
     return matrix if real.all() else kept(matrix, real)
-
-
-def _finished(matrix: scipy.sparse.csr_array, top: int | None) -> scipy.sparse.csr_array:
-    """Entries in (0, 1], those that float32 can tell from 0, with a diagonal of ones, columns ascending."""
-    real, own = matrix.data.astype(np.float32) > 0, row_of(matrix) == matrix.indices
-    if top is None and real.all() and own.sum() == matrix.shape[0]:  # the diagonal is there already
-        matrix.data[own] = 1.0
-    else:
-        matrix = largest(kept(matrix, real & ~own), top)
-        matrix = matrix + identity(matrix.shape[0])
-    matrix.sort_indices()
-    np.minimum(matrix.data, 1.0, out=matrix.data)
-    return matrix

@@ -50,21 +50,22 @@ class Bilateral(Smoothing):
         check_prune("Bilateral", self.prune)
 
     def filter(self, adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-        bound = reach(adj, self.hops)
-        if self.prune == 0 and self.hops > 1:
-            check_memory("Bilateral with prune=0", held(bound, self.most), "fewer hops or prune > 0")
-        eye = identity(adj.shape[0])
         edges = scipy.sparse.csr_array((np.ones(adj.nnz), adj.indices, adj.indptr), shape=adj.shape)
         largest = [0.0]
 
-        def work(rows: slice) -> scipy.sparse.csr_array:
-            block = self._weighted(edges, eye[rows], edges[rows])
+        def shares(block: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
             total = block @ np.ones(block.shape[1]) + self.include_self    # (rows,)
             block.data /= np.repeat(total, np.diff(block.indptr))
             largest.append(block.data.max(initial=0.0))
             return pruned(block, self.prune)
 
-        positives = by_rows(work, bound, self.most)
+        if self.hops == 1:
+            positives = shares(self._weight_of_hops()[1] * edges)
+        else:
+            bound, eye = reach(adj, self.hops), identity(adj.shape[0])
+            if self.prune == 0:
+                check_memory("Bilateral with prune=0", held(bound, self.most), "fewer hops or prune > 0")
+            positives = by_rows(lambda rows: shares(self._weighted(edges, eye[rows], edges[rows])), bound, self.most)
         if adj.nnz and max(largest) < _NOTHING:
             warnings.warn(f"Bilateral: the largest weight off the diagonal is {max(largest):.1g}, so the positives are "
                           "in effect the identity; raise sigma_spatial or set include_self=False", stacklevel=3)

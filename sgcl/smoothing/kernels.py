@@ -97,3 +97,29 @@ def filter_step(  # type: ignore[no-untyped-def]
             once[j], own[j], seen[j] = 0.0, 0.0, 0
         ends[row - first + 1] = done
     return ends
+
+
+@_compiled
+def with_diagonal(out_idx, out_val, ptr, idx, val):  # type: ignore[no-untyped-def]
+    """The positive entries of a square matrix with ascending columns, none above 1, and ones on its diagonal.
+
+    Columns and values go to the first two arrays, which must be long enough; row starts are returned.
+    """
+    ends = np.zeros(len(ptr), np.int64)
+    done = 0
+    for row in range(len(ptr) - 1):
+        placed = False
+        for e in range(ptr[row], ptr[row + 1]):
+            j, value = idx[e], np.float32(val[e])
+            if j == row or not value > 0:
+                continue
+            if j > row and not placed:
+                out_idx[done], out_val[done] = row, 1.0
+                done, placed = done + 1, True
+            out_idx[done], out_val[done] = j, min(value, np.float32(1.0))
+            done += 1
+        if not placed:
+            out_idx[done], out_val[done] = row, 1.0
+            done += 1
+        ends[row + 1] = done
+    return ends

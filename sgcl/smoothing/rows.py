@@ -14,6 +14,8 @@ import numpy as np
 import scipy.sparse
 import torch
 
+from sgcl.sparse import CSR
+
 _BLOCK = 1 << 21  # entries, or multiplications, in one block of rows
 _SMALL = 1 << 16  # fewer are not worth a thread of their own
 _block_size: ContextVar[int | None] = ContextVar("block_size", default=None)
@@ -145,6 +147,18 @@ def filter_step(v: scipy.sparse.csr_array, adj: scipy.sparse.csr_array, weights:
                        *weights, prune * (1 - _SLACK))
 
     return by_rows(work, cost)
+
+
+def finished(matrix: scipy.sparse.csr_array, top: int | None) -> CSR:
+    """Entries in (0, 1], those that float32 can tell from 0, with a diagonal of ones, columns ascending; beside the
+    diagonal the ``top`` largest of a row, if given."""
+    if top is not None:
+        matrix = largest(kept(matrix, (matrix.data.astype(np.float32) > 0) & (row_of(matrix) != matrix.indices)), top)
+    matrix.sort_indices()
+    room = matrix.nnz + matrix.shape[0]
+    idx, val = np.empty(room, np.int64), np.empty(room, np.float32)
+    ptr = _kernels().with_diagonal(idx, val, *_arrays(matrix))
+    return CSR(torch.from_numpy(ptr), torch.from_numpy(idx[:ptr[-1]]), torch.from_numpy(val[:ptr[-1]]))
 
 
 def multiplications(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> np.ndarray:

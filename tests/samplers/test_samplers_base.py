@@ -206,7 +206,7 @@ def test_fill_takes_the_stream_in_order_and_no_more_rounds_than_allowed():
         return torch.tensor(stretches[len(calls) - 1])
 
     assert fill(3, 10, draw).tolist() == [1, 5, 7]
-    assert calls == [3, 2]  # one missing of three, and 8 of 10 nodes not seen: 1 * 10 / 8, rounded up
+    assert calls == [3, 8]  # one missing of three, and 8 of 10 nodes not seen: 4 times 1 * 10 / 8, rounded up
     assert fill(3, 10, lambda wanted: torch.tensor([4]), rounds=5).tolist() == [4]
 
 
