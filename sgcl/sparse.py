@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import warnings
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -253,11 +254,11 @@ def sddmm(matrix: CSR, a: Tensor, b: Tensor) -> Tensor:
 
 def union(a: CSR, b: CSR, dtype: torch.dtype) -> CSR:
     """The entries of A or of the transpose of B, with the value in both, (nnz, 2); 0 where one has none."""
-    if a.device.type == "cpu":  # one merge of sorted rows, A + i Bᵀ
-        wide = np.complex128 if dtype == torch.float64 else np.complex64
-        both = a.to_scipy(wide) + 1j * b.to_scipy(wide).T.tocsr()
-        return CSR(torch.from_numpy(both.indptr), torch.from_numpy(both.indices),
-                   torch.view_as_real(torch.from_numpy(both.data)), num_cols=a.shape[1])
+    if a.device.type == "cpu":
+        idx = np.empty(a.nnz + b.nnz, _index_for(a.nnz + b.nnz, *a.shape))
+        value = torch.empty(len(idx), 2, dtype=dtype)
+        ptr = _loops().merged(*_arrays(a), *_arrays(turned(b)), idx, value.numpy())
+        return CSR(torch.from_numpy(ptr), torch.from_numpy(idx[:ptr[-1]]), value[:ptr[-1]], num_cols=a.shape[1])
     b = b.T
     value = torch.cat([F.pad(a.values().to(dtype)[:, None], (0, 1)), F.pad(b.values().to(dtype)[:, None], (1, 0))])
     return CSR.from_coo(torch.cat([a.row, b.row]), torch.cat([a.idx, b.idx]), value, shape=a.shape)
@@ -267,9 +268,10 @@ def turned(matrix: CSR) -> CSR:
     """The transpose of a matrix that is needed once: nothing is kept for the next time."""
     if matrix.device.type != "cpu":
         return matrix.T
-    columns = matrix.to_scipy(matrix.values().numpy().dtype).T.tocsr()
-    return CSR(torch.from_numpy(columns.indptr), torch.from_numpy(columns.indices), torch.from_numpy(columns.data),
-               num_cols=matrix.shape[0])
+    index, value = _index_for(matrix.nnz, *matrix.shape), torch.empty_like(matrix.values())
+    ptr, idx = np.zeros(matrix.shape[1] + 1, index), np.empty(matrix.nnz, index)
+    _loops().turned(*_arrays(matrix), ptr, idx, value.numpy())
+    return CSR(torch.from_numpy(ptr), torch.from_numpy(idx), value, num_cols=matrix.shape[0])
 
 
 def larger_way(matrix: CSR) -> CSR:
@@ -364,7 +366,7 @@ def _counted(row: Tensor, col: Tensor, shape: tuple[int, int], ordered: bool) ->
 
     Two stable counting sorts, by columns and then by rows: linear in nnz, in half as wide numbers where these suffice.
     """
-    narrow = np.int32 if max(len(row), *shape) < 1 << 31 else np.int64
+    narrow = _index_for(len(row), *shape)
     stood = np.arange(len(row), dtype=narrow) if ordered else np.zeros(len(row), dtype=np.int8)
     pairs = scipy.sparse.coo_array((stood, (col.numpy().astype(narrow), row.numpy().astype(narrow))), shape=shape[::-1])
     pairs.has_canonical_format = True  # what is there twice is not to be added up here
@@ -379,6 +381,21 @@ def _sorted(row: Tensor, col: Tensor, shape: tuple[int, int], ordered: bool) -> 
     """The same where there is no SciPy."""
     key, stood = torch.sort(row * shape[1] + col, stable=ordered)          # (nnz,)
     return _starts(torch.div(key, shape[1], rounding_mode="floor"), shape[0]), key % shape[1], stood
+
+
+def _index_for(*counts: int) -> type[np.signedinteger]:
+    """The narrowest type for numbers up to these."""
+    return np.int32 if max(counts) < 1 << 31 else np.int64
+
+
+def _arrays(matrix: CSR) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return matrix.ptr.numpy(), matrix.idx.numpy(), matrix.values().detach().numpy()
+
+
+def _loops() -> ModuleType:
+    from sgcl import compiled
+
+    return compiled
 
 
 def _starts(sorted_rows: Tensor, num_rows: int) -> Tensor:

@@ -14,7 +14,7 @@ import sgcl
 PACKAGE = Path(sgcl.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [  # a room may import those above it, and of its own; rooms on one line know nothing of each other
-    ["errors"],
+    ["errors", "compiled"],
     ["sparse", "registry", "files", "signals", "chance", "ram"],
     ["graph", "checkpoints"],
     ["samplers", "views", "encoders", "smoothing", "losses", "datasets", "evaluation"],

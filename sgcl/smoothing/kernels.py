@@ -1,24 +1,13 @@
-"""The inner loops of sparse products, compiled on first use and kept on disk where that can be written to."""
+"""The inner loops of smoothings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numba
 import numpy as np
 
-
-def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiled, and run outside the interpreter's lock."""
-    try:
-        made = numba.njit(nogil=True, cache=True)(loop)
-    except RuntimeError:  # no folder to keep it in
-        made = numba.njit(nogil=True)(loop)
-    return made  # type: ignore[no-any-return]
+from sgcl.compiled import compiled
 
 
-@_compiled
+@compiled
 def product(  # type: ignore[no-untyped-def]
         out_idx, out_val, ptr, idx, val, right_ptr, right_idx, right_val, num_cols, threshold):
     """The entries of left @ right that are positive and >= ``threshold``, columns in any order.
@@ -51,7 +40,7 @@ def product(  # type: ignore[no-untyped-def]
     return ends
 
 
-@_compiled
+@compiled
 def filter_step(  # type: ignore[no-untyped-def]
         out_idx, out_val, first, stop, ptr, idx, val, a_ptr, a_idx, a_val, c0, c1, c2, threshold):
     """Rows ``first`` to ``stop`` of c0 V + c1 V A + c2 V A² where they are >= ``threshold``, columns in any order, and
@@ -99,7 +88,7 @@ def filter_step(  # type: ignore[no-untyped-def]
     return ends
 
 
-@_compiled
+@compiled
 def with_diagonal(out_idx, out_val, ptr, idx, val):  # type: ignore[no-untyped-def]
     """The positive entries of a square matrix with ascending columns, none above 1, and ones on its diagonal.
 

@@ -17,7 +17,7 @@ import torch
 from sgcl.sparse import CSR
 
 _BLOCK = 1 << 21  # entries, or multiplications, in one block of rows
-_SMALL = 1 << 16  # fewer are not worth a thread of their own
+_SMALL = 1 << 19  # fewer are not worth a thread of their own
 _block_size: ContextVar[int | None] = ContextVar("block_size", default=None)
 _SLACK = 1e-9  # relative: the order of a sum must not decide whether an entry at the threshold stays
 
@@ -57,8 +57,8 @@ def scaled(matrix: scipy.sparse.csr_array, left: np.ndarray, right: np.ndarray) 
 def degree_power(adj: scipy.sparse.csr_array, exponent: float) -> np.ndarray:
     """(N,) weighted degrees to a power; 0 for nodes without edges."""
     degree = adj @ np.ones(adj.shape[0])
-    power: np.ndarray = np.power(degree, exponent, where=degree > 0, out=np.zeros_like(degree))
-    return power
+    power: np.ndarray = degree ** abs(exponent)  # quick at 1/2 and 1
+    return power if exponent > 0 else np.divide(1.0, power, where=degree > 0, out=np.zeros_like(degree))
 
 
 def random_walk(adj: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
