@@ -58,6 +58,9 @@ class Training:
 
 def main() -> int:
     given = options(__doc__)
+    if not datasets.available("proteins"):
+        print("PROTEINS is not on this machine: set SGCL_DATA to the folder that has it", file=sys.stderr)
+        return 2
     warnings.simplefilter("ignore")
     graph = Graph.from_data(datasets.load_collection("proteins"))
     epochs = 3 if given.quick else 30

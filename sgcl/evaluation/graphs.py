@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from sgcl.evaluation.protocol import Protocol, ascending_split, random_state
 from sgcl.evaluation.splits import Split
 
 SVC_GRID = tuple(10.0**power for power in range(-3, 4))  # values of C tried by svc_probe
+_TABLE = 4096  # so many training items have their kernel written out, once for all C; of more, pairs are looked at anew
 
 
 @dataclass(frozen=True)
@@ -147,8 +149,14 @@ def svc_probe(embedding: Tensor, y: Tensor, split: Split, *, folds: int = 5, met
 
 
 def _machines(x: Array, y: Array, strengths: tuple[float, ...]) -> list[Callable[[Array], Array]]:
-    from sklearn.svm import SVC  # slow to import: only those who score graphs wait for it
+    from sklearn.metrics.pairwise import rbf_kernel  # slow to import: only those who score graphs wait for it
+    from sklearn.svm import SVC
 
     if len(np.unique(y)) == 1:  # of a fold without the other classes
         return [lambda rows: np.repeat(y[:1], len(rows))] * len(strengths)
-    return [SVC(C=C, kernel="rbf", gamma="scale").fit(x, y).predict for C in strengths]
+    if len(x) > _TABLE:
+        return [SVC(C=C, kernel="rbf", gamma="scale").fit(x, y).predict for C in strengths]
+    kernel = partial(rbf_kernel, Y=x, gamma=1 / (x.shape[1] * x.var()) if x.var() else 1.0)
+    table = kernel(x)
+    machines = [SVC(C=C, kernel="precomputed").fit(table, y) for C in strengths]
+    return [lambda rows, machine=machine: machine.predict(kernel(rows)) for machine in machines]  # type: ignore[misc]

@@ -34,6 +34,13 @@ def test_every_labelled_graph_is_tested_once(y, seed):
             assert all_ // 10 <= int((y[split.test] == label).sum()) <= -(-all_ // 10)
 
 
+def test_rows_that_are_all_alike_score_the_same_with_a_table_of_the_kernel(monkeypatch):
+    _, y = clouds(n=30)
+    score = Tu().score(torch.zeros(30, 2), y)
+    monkeypatch.setattr("sgcl.evaluation.graphs._TABLE", 0)
+    assert score == Tu().score(torch.zeros(30, 2), y)
+
+
 def test_folds_depend_on_labels_and_seed_alone():
     _, y = clouds()
     first, again, other = (Tu().splits(y, seed) for seed in (3, 3, 4))
@@ -41,8 +48,10 @@ def test_folds_depend_on_labels_and_seed_alone():
     assert not all(torch.equal(a.test, b.test) for a, b in zip(first, other, strict=True))
 
 
+@pytest.mark.parametrize("table", [0, 4096])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_machine_is_chosen_by_the_inner_folds(classes):
+def test_the_machine_is_chosen_by_the_inner_folds(classes, table, monkeypatch):
+    monkeypatch.setattr("sgcl.evaluation.graphs._TABLE", table)
     embedding, y = clouds(classes=classes)
     split = Tu().splits(y, 0)[0]
     result = svc_probe(embedding, y, split, seed=5)
