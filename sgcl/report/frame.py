@@ -40,14 +40,14 @@ class Frame:
 
     def svg(self, title: str, marks: Iterable[str]) -> str:
         """The whole drawing, marks over the grid."""
-        wide, high = self.left + self.width + _RIGHT, self.bottom + self._below + 24
+        wide, high = self.left + self.width + _RIGHT, self.bottom + self._below + (24 if self.x_label else 0)
         most, half = int(wide / _LETTER), min(_LETTER * len(self.x_label), wide) / 2
         middle = min(max(self.left + self.width / 2, half), wide - half)
         inner = (*self._grid(), *marks, *self._ticks_below(),
                  element("text", shortened(self.y_label, most), x=0, y=14, class_="label"),
                  element("text", shortened(self.x_label, most), x=middle, y=high - 8, class_="label middle"))
         return element("svg", *inner, viewBox=f"0 0 {wide:.0f} {high:.0f}", width=f"{wide:.0f}", height=f"{high:.0f}",
-                       role="img", aria_label=title, style=f"min-width:{min(wide, 520):.0f}px")    # not tiny on a phone
+                       role="img", aria_label=title, style=f"min-width:{min(wide, 400):.0f}px")    # not tiny on a phone
 
     @property
     def left(self) -> float:

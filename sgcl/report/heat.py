@@ -6,7 +6,7 @@ import math
 from html import escape
 
 from sgcl.report.elements import element
-from sgcl.report.frame import Frame
+from sgcl.report.frame import Frame, room
 from sgcl.report.page import Plot
 from sgcl.report.scales import Names, decimals_of, number
 
@@ -19,18 +19,22 @@ def draw_heat(plot: Plot) -> str:
     known = [value for row in plot.values for value in row if value is not None and math.isfinite(value)]
     if not known:
         return element("p", "No values yet.", class_="none")
-    low, high = min(known), max(known)
-    decimals = decimals_of(known)
-    wide = max(46, 18 + 7.2 * max(len(number(value, decimals)) for value in known))
-    frame = Frame(Names(plot.columns), Names(plot.rows[::-1]), plot.x_label, plot.y_label,
+    low, high, decimals = min(known), max(known), decimals_of(known)
+    columns = Names(plot.columns)
+    beside = room(columns) / len(plot.columns)                  # what a name takes; too much for a cell, it is slanted
+    wide = max(46, 18 + 7.2 * max(len(number(value, decimals)) for value in known), beside if beside < 92 else 0)
+    frame = Frame(columns, Names(plot.rows[::-1]), plot.x_label, plot.y_label,
                   wide * len(plot.columns), _HIGH * len(plot.rows))
-    cells = [_cell(frame.left + across * wide, frame.bottom + (down - len(plot.rows)) * _HIGH, wide,
-                   "–" if value is None or not math.isfinite(value) else number(value, decimals),
-                   "none" if value is None or not math.isfinite(value) else str(step(value, low, high)),
-                   f"{plot.y_label} {row}, {plot.x_label} {column}")
-             for down, (row, values) in enumerate(zip(plot.rows, plot.values, strict=True))
-             for across, (column, value) in enumerate(zip(plot.columns, values, strict=True))]
-    return _scale(number(low, decimals), number(high, decimals)) + frame.svg(plot.title, cells)
+    cells = []
+    for down, (row, values) in enumerate(zip(plot.rows, plot.values, strict=True)):
+        for across, (column, value) in enumerate(zip(plot.columns, values, strict=True)):
+            there = value is not None and math.isfinite(value)
+            text, look = (number(value, decimals), f"h{step(value, low, high)}") if there else ("–", "hnone")
+            where = f"{plot.y_label} {row}, {plot.x_label} {column}: {text if there else 'no value'}"
+            cells.append(_cell(frame.left + across * wide, frame.bottom + (down - len(plot.rows)) * _HIGH, wide,
+                               text, look, where.strip()))
+    scale = _scale(number(low, decimals), number(high, decimals)) if high > low else ""
+    return scale + frame.svg(plot.title, cells)
 
 
 def step(value: float, low: float, high: float) -> int:
@@ -38,10 +42,10 @@ def step(value: float, low: float, high: float) -> int:
     return min(int(STEPS * (value - low) / (high - low)), STEPS - 1) if high > low else STEPS // 2
 
 
-def _cell(x: float, y: float, wide: float, text: str, step: str, where: str) -> str:
-    return element("g", element("title", escape(f"{where}: {text if text != '–' else 'no value'}")),
+def _cell(x: float, y: float, wide: float, text: str, look: str, tooltip: str) -> str:
+    return element("g", element("title", escape(tooltip)),
                    element("rect", x=x + 1, y=y + 1, width=wide - 2, height=_HIGH - 2, rx=2),
-                   element("text", text, x=x + wide / 2, y=y + _HIGH / 2 + 4.5), class_=f"cell h{step}")
+                   element("text", text, x=x + wide / 2, y=y + _HIGH / 2 + 4.5), class_=f"cell {look}")
 
 
 def _scale(low: str, high: str) -> str:

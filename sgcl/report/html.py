@@ -15,6 +15,7 @@ from sgcl.report.svg import HATCHES, draw
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'"
 _INLINE = re.compile(r"`(?P<code>[^`]+)`|\[(?P<said>[^\]]+)\]\((?P<to>[^()\s]+)\)|"
                      r"\*\*(?P<strong>\S(?:.*?\S)?)\*\*|\*(?P<em>[^\s*](?:[^*]*[^\s*])?)\*", re.DOTALL)
+_BRIEF = 30                                 # letters that a cell without a number may have on its face
 
 
 def document(pages: Sequence[Page], title: str) -> str:
@@ -91,7 +92,7 @@ def _table(table: Table, links: Mapping[str, str]) -> str:
     columns = columns or [[] for _ in table.columns]
     heads = (element("th", _inline(name, links), scope="col", class_="number" if values else None)
              for name, values in zip(table.columns, columns, strict=True))
-    looks = ["number spread" if any(" ±" in value.text for value in values) else "number" if values else None
+    looks = ["number spread" if any("±" in value.text for value in values) else "number" if values else None
              for values in columns]
     rows = [element("tr", *(_cell(cell, "td" if place else "th", look, links)
                             for place, (cell, look) in enumerate(zip(row, looks, strict=True)))) + "\n"
@@ -105,12 +106,23 @@ def _table(table: Table, links: Mapping[str, str]) -> str:
 
 def _cell(cell: Value | str, kind: str, look: str | None, links: Mapping[str, str]) -> str:
     scope = "row" if kind == "th" else None
-    if isinstance(cell, str) or cell.number is None or not math.isfinite(cell.number):
-        return element(kind, _inline(cell if isinstance(cell, str) else cell.text, links), scope=scope, class_=look)
-    mean, sign, deviation = cell.text.partition(" ±")
-    inner = _inline(mean, links) + element("span", escape(sign + deviation), class_="deviation")
+    if isinstance(cell, str):
+        return element(kind, _inline(cell, links), scope=scope, class_=look)
+    if cell.number is None or not math.isfinite(cell.number):
+        return element(kind, _folded(cell.text, links), scope=scope, class_="number absent")
+    mean, sign, deviation = cell.text.partition("±")
+    inner = _inline(mean.rstrip(), links) + element("span", escape(f" ±{deviation}" if sign else ""),
+                                                    class_="deviation")
     return element(kind, inner, scope=scope, class_=look, data_number=repr(float(cell.number)),
                    title=None if sign or cell.deviation is None else f"± {cell.deviation:.4g}")
+
+
+def _folded(text: str, links: Mapping[str, str]) -> str:
+    """A long reason why there is no number, such as ``not run here: command``, unfolds what comes after its colon."""
+    reason, colon, more = text.partition(": ")
+    if not colon or len(text) <= _BRIEF:
+        return _inline(text, links)
+    return element("details", element("summary", _inline(reason, links)), _inline(more, links))
 
 
 def _plot(plot: Plot) -> str:

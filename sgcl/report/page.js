@@ -20,6 +20,7 @@ for (const table of document.querySelectorAll("table:not(:has(td.none))")) {
     const button = document.createElement("button"), numeric = head.classList.contains("number");
     button.type = "button";
     button.title = "sort by this column";
+    if (!head.textContent.trim()) button.ariaLabel = "names of the rows";
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {

@@ -95,7 +95,7 @@ def number(value: float, decimals: int | None = None) -> str:
 def decimals_of(values: Iterable[float]) -> int:
     """How many decimals tell these values apart to about a hundredth of what they span."""
     known = list(values)
-    span = (max(known) - min(known)) or abs(known[0]) or 1.0
+    span = (max(known) - min(known)) or abs(known[0]) / 10 or 1.0
     return min(max(2 - math.floor(math.log10(span)), 0), 6)
 
 

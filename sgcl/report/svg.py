@@ -1,7 +1,7 @@
 """Plots as inline SVG: bars, lines and points on their axes, for a page that brings the colours.
 
 A series is told by its colour and by the shape of its marks. What a paper says is hatched or hollow, and has the colour
-of the series of the same name. Colours are classes (``c0`` …), so that a page may be light or dark.
+of our series of the same name, or of the only one. Colours are classes (``c0`` …), so that a page may be light or dark.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def draw(plot: Plot) -> str:
     if not any(point for series in plot.series for point in _points(plot, series)):
         return element("p", "No values yet.", class_="none")
     names = list(dict.fromkeys(series.name for series in plot.series))
-    slots = [names.index(series.name) for series in plot.series]
+    pair = sorted(series.paper for series in plot.series) == [False, True]
+    slots = [0 if pair else names.index(series.name) for series in plot.series]
     return _legend(plot, slots) + (_bars(plot, slots) if plot.kind == "bars" else _curves(plot, slots))
 
 
@@ -99,7 +100,7 @@ def _curves(plot: Plot, slots: list[int]) -> str:
     names = tuple(dict.fromkeys(str(x) for x in xs))
     named = any(isinstance(x, str) for x in xs)
     axis = Names(names) if named else Numbers.around(map(float, xs), plot.log_x, zero=False)
-    frame = Frame(axis, Numbers.around(_ends(plot), plot.log_y), plot.x_label, plot.y_label, 560)
+    frame = Frame(axis, Numbers.around(_ends(plot), plot.log_y), plot.x_label, plot.y_label, 400)
     marks = []
     for series, slot in zip(plot.series, slots, strict=True):
         for there, run in groupby(_points(plot, series), bool):
