@@ -28,11 +28,13 @@ def draw_heat(plot: Plot) -> str:
     cells = []
     for down, (row, values) in enumerate(zip(plot.rows, plot.values, strict=True)):
         for across, (column, value) in enumerate(zip(plot.columns, values, strict=True)):
-            there = value is not None and math.isfinite(value)
-            text, look = (number(value, decimals), f"h{step(value, low, high)}") if there else ("–", "hnone")
-            where = f"{plot.y_label} {row}, {plot.x_label} {column}: {text if there else 'no value'}"
+            if value is None or not math.isfinite(value):
+                text, look, said = "–", "hnone", "no value"
+            else:
+                text, look = number(value, decimals), f"h{step(value, low, high)}"
+                said = text
             cells.append(_cell(frame.left + across * wide, frame.bottom + (down - len(plot.rows)) * _HIGH, wide,
-                               text, look, where.strip()))
+                               text, look, f"{plot.y_label} {row}, {plot.x_label} {column}: {said}".strip()))
     scale = _scale(number(low, decimals), number(high, decimals)) if high > low else ""
     return scale + frame.svg(plot.title, cells)
 
