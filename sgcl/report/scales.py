@@ -55,10 +55,13 @@ class Numbers:
             decades = _rounds(self.low, self.high, (1,))
             chosen = decades[::math.ceil(len(decades) / 7)] if len(decades) > 2 else _rounds(self.low, self.high)
             return tuple((self.share(value), number(value)) for value in chosen)
-        first, last = round(self.low / self.step), round(self.high / self.step)
-        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        counts = range(round(self.low / self.step), round(self.high / self.step) + 1)
+        decimals: int | None = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        largest = max(abs(self.low), abs(self.high))
+        if (self.step < 1e-4 or largest >= 1e6) and largest < 100 * self.step:
+            decimals = None                 # powers of ten read better, and three digits tell the ticks apart
         return tuple((self.share(count * self.step), number(count * self.step, decimals) if count else "0")
-                     for count in range(first, last + 1))
+                     for count in counts)
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,8 @@ class Names:
 
 
 def number(value: float, decimals: int | None = None) -> str:
-    """A number as it is read: ``84.31``, ``12,400``, ``−0.5``, ``3×10⁻⁷``; to five digits unless told."""
-    if abs(value) >= 1e6 or (0 < abs(value) < 1e-4 and (decimals is None or decimals > 5)):
+    """A number as it is read: ``84.31``, ``12,400``, ``−0.5``, ``3×10⁻⁷``; with ``decimals`` as it is, else to five digits."""
+    if decimals is None and value and not 1e-4 <= abs(value) < 1e6:
         mantissa, exponent = f"{value:.2e}".split("e")
         mantissa = mantissa.rstrip("0").rstrip(".").replace("-", "−")
         power = "10" + str(int(exponent)).translate(_SUPERSCRIPTS)
