@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sgcl.report.elements import element, shortened
 from sgcl.report.scales import Names, Numbers
 
-_TOP, _RIGHT = 34.0, 20.0
+_TOP, _RIGHT = 34.0, 28.0
 _LETTER, _LONGEST = 6.8, 22                 # width of a letter in pixels, about; letters of a name
 _SLANT = math.radians(35)                   # of names too long to stand side by side
 
@@ -47,7 +47,7 @@ class Frame:
                  element("text", shortened(self.y_label, most), x=0, y=14, class_="label"),
                  element("text", shortened(self.x_label, most), x=middle, y=high - 8, class_="label middle"))
         return element("svg", *inner, viewBox=f"0 0 {wide:.0f} {high:.0f}", width=f"{wide:.0f}", height=f"{high:.0f}",
-                       role="img", aria_label=title, style=f"min-width:{min(wide, 400):.0f}px")    # not tiny on a phone
+                       role="img", aria_label=title, style=f"min-width:{0.85 * wide:.0f}px")    # not tiny on a phone
 
     @property
     def left(self) -> float:
