@@ -14,20 +14,21 @@ function compare(a, b, numeric, sign) {
   return sign * (numeric ? a - b : words.compare(a, b));
 }
 
-for (const table of document.querySelectorAll("table:not(:has(td.none))")) {
+for (const table of document.querySelectorAll("table")) {
+  if (table.querySelector("td.none")) continue;
   const body = table.tBodies[0], given = [...body.rows], heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
     const button = document.createElement("button"), numeric = head.classList.contains("number");
     button.type = "button";
     button.title = "sort by this column";
-    if (!head.textContent.trim()) button.ariaLabel = "names of the rows";
+    if (!head.textContent.trim()) button.setAttribute("aria-label", "names of the rows");
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      const next = {ascending: "descending", descending: null}[head.ariaSort];
+      const next = {ascending: "descending", descending: null}[head.getAttribute("aria-sort")];
       const order = next === undefined ? "ascending" : next;
       heads.forEach(other => other.removeAttribute("aria-sort"));
-      if (order) head.ariaSort = order;
+      if (order) head.setAttribute("aria-sort", order);
       const sign = order === "descending" ? -1 : 1;
       const sorted = [...body.rows].map(row => [key(row, column, numeric), row])
         .sort((a, b) => compare(a[0], b[0], numeric, sign)).map(pair => pair[1]);
@@ -37,7 +38,7 @@ for (const table of document.querySelectorAll("table:not(:has(td.none))")) {
 }
 
 /* The contents tell where the reader is. */
-const links = new Map([...document.querySelectorAll("nav a")].map(link => [link.hash.slice(1), link]));
+const links = new Map([...document.querySelectorAll("nav a")].map(link => [link.getAttribute("href").slice(1), link]));
 const seen = new IntersectionObserver(entries => {
   for (const entry of entries) {
     if (!entry.isIntersecting) continue;

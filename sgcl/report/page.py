@@ -1,4 +1,4 @@
-"""A page of results in a neutral form: text, tables and plots, for whatever renders them."""
+"""A page of results in neutral form, tables and plots of plain values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Value:
-    """A cell of a table: ``text`` is what is shown, ``number`` what is sorted by."""
+    """A cell of a table: ``text`` is what is shown, ``number`` is what is sorted by."""
 
     number: float | None
     text: str
@@ -17,7 +17,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under the names of their columns."""
+    """Rows of cells under named columns."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Value | str, ...], ...]
@@ -26,7 +26,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one name, with their errors; ``paper`` for figures published, not measured here."""
+    """Points of a plot that belong together; ``paper`` marks those that were published."""
 
     name: str
     x: tuple[float | str, ...]
@@ -37,7 +37,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Plot:
-    """Series on two axes; or, for a heat map, ``values`` by ``rows`` and ``columns``."""
+    """Bars, lines or points of ``series``; or a heat map of ``values``, its ``rows`` by its ``columns``."""
 
     kind: Literal["bars", "lines", "heat", "scatter"]
     title: str
@@ -53,7 +53,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Page:
-    """One table or figure of the paper: what it shows, in Markdown paragraphs, and its parts."""
+    """One page: ``text`` is Markdown paragraphs, ``parts`` follow it in order."""
 
     name: str
     title: str

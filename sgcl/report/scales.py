@@ -77,11 +77,11 @@ class Names:
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
         """(share, label) of every name."""
-        return tuple((self.share(name), name) for name in self.names)
+        return tuple(((place + 0.5) / len(self.names), name) for place, name in enumerate(self.names))
 
 
 def number(value: float, decimals: int | None = None) -> str:
-    """A number as it is read: ``84.31``, ``12,400``, ``−0.5``, ``3×10⁻⁷``; with ``decimals`` as it is, else to five digits."""
+    """A number as it is read: ``84.31``, ``12,400``, ``−0.5``, ``3×10⁻⁷``; to five digits, or ``decimals``."""
     if decimals is None and value and not 1e-4 <= abs(value) < 1e6:
         mantissa, exponent = f"{value:.2e}".split("e")
         mantissa = mantissa.rstrip("0").rstrip(".").replace("-", "−")

@@ -74,11 +74,13 @@ def _bars(plot: Plot, slots: list[int]) -> str:
     count = len(names.names) * (len(plot.series) + 1)           # of bars and gaps
     wide = max(min(max(640 / count, 9), 34), 200 / count)
     ends = _ends(plot)
-    if not plot.log_y and min(ends) > max(ends) / 2 > 0:
-        ends.append(min(ends) - (max(ends) - min(ends)) / 4)    # the lowest bar shall have a height
+    near, far = sorted((min(ends), max(ends)), key=abs)
+    if not plot.log_y and near * far > 0 and abs(near) > abs(far) / 2:
+        ends.append(near - (far - near) / 4)                    # the shortest bar shall have a length
     axis = Numbers.around(ends, plot.log_y)
-    cut = f" (axis from {number(axis.low)})" if axis.low > 0 and not plot.log_y else ""
-    frame = Frame(names, axis, plot.x_label, plot.y_label + cut, max(wide * count, min(room(names), 640)))
+    start = axis.low if axis.low > 0 else min(axis.high, 0.0)
+    cut = f" (axis from {number(start)})" if start and not plot.log_y else ""
+    frame = Frame(names, axis, plot.x_label, f"{plot.y_label}{cut}".strip(), max(wide * count, min(room(names), 640)))
     decimals = decimals_of(ends)
     marks = []
     for place, (series, slot) in enumerate(zip(plot.series, slots, strict=True)):

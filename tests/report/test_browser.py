@@ -31,7 +31,7 @@ PLOTS = (
     Plot("heat", LONG, "mu", "tau", columns=("0.1", "0.2", "0.3"), rows=("1", LONG),
          values=((80.0, 81.0, 82.0), (None, 83.0, 84.0))))
 PAGES = [Page("node-small", "Small graphs", f"About `{LONG}` and [the grid](taubin.md).", (SCORES, WIDE)),
-         Page("taubin", f"The grid & {LONG}", "Some *text*.", PLOTS)]
+         Page("taubin", f"The grid & {LONG}", "Some *text*.", PLOTS), Page("μ <&>", "Nothing", "", (Table(("",), ()),))]
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,9 @@ def test_an_axis_of_bars_that_does_not_begin_at_zero_says_so():
     assert of_class(tree, "label")[0].text == "y (axis from 75)"           # 80 less a quarter of 10, to a step of 5
     assert min(attributes(bar, "height") for bar in of_class(tree, "bar")) > (20,)
     assert of_class(drawing(bars(Series("ours", ("a", "b"), (8.0, 90.0)))), "label")[0].text == "y"
+    below = drawing(bars(Series("ours", ("a", "b"), (-80.0, -90.0))))
+    assert of_class(below, "label")[0].text == "y (axis from −75)"
+    assert [attributes(bar, "y") for bar in of_class(below, "bar")] == [(34,), (34,)]
 
 
 def test_bars_of_a_group_stand_side_by_side_in_the_order_of_the_series():
@@ -197,6 +200,12 @@ def test_the_first_row_is_above_the_second_beside_its_name():
     names = {node.text: float(node.get("y")) for node in of_class(tree, "tick", "end")}
     assert names["A"] == pytest.approx(tops["1.00"], abs=1)
     assert names["B"] == pytest.approx(tops["3.00"], abs=1)
+
+
+def test_rows_of_one_name_have_places_of_their_own():
+    tree = drawing(Plot("heat", "a map", "", "", columns=("a", "a"), rows=("A", "A"), values=((1.0, 2.0), (3.0, 4.0))))
+    assert len({node.get("y") for node in of_class(tree, "tick", "end")}) == 2
+    assert len({node.get("x") for node in of_class(tree, "tick", "middle")}) == 2
 
 
 @pytest.mark.parametrize(("value", "expected"), [(10, 0), (10.99, 0), (11, 1), (14.5, 4), (18.99, 8), (19, 8)])
