@@ -15,11 +15,12 @@ PACKAGE = Path(sgcl.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [  # a room may import those above it, and of its own; rooms on one line know nothing of each other
     ["errors"],
-    ["sparse", "registry", "files", "signals", "chance", "ram"],
+    ["sparse", "registry", "files", "signals", "chance", "ram", "distributed"],
     ["graph", "checkpoints"],
     ["samplers", "views", "encoders", "smoothing", "losses", "datasets", "evaluation"],
     ["methods", "readers"],
     ["loader", "embeddings"],
+    ["turns"],
     ["trainer"],
     ["settings", "recipes", "runs", "progress", "callbacks", "report", "levels"],
     ["estimator"],
