@@ -7,6 +7,7 @@ then take the same step: the result is that of one process that takes all batche
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import re
 import time
@@ -27,6 +28,8 @@ T = TypeVar("T")
 TIMEOUT = 600.0   # seconds that a rank is waited for, unless given
 _ROLL_CALL = 5.0  # seconds that ranks have to answer once one of them noticed a loss
 _OF_A_LINK = re.compile(r"gloo|nccl|TCPStore|connection (closed|reset|refused)|timed out|broken pipe", re.IGNORECASE)
+_BUFFERS = next(name for name in ("forward_sync_buffers", "broadcast_buffers")  # the newer name first
+                if name in inspect.signature(DistributedDataParallel.__init__).parameters)
 
 
 class LostRank(TrainingError):
@@ -129,6 +132,11 @@ def is_started() -> bool:
     return int(os.environ.get("WORLD_SIZE", "1")) > 1 and "RANK" in os.environ
 
 
+def processes_here() -> int:
+    """How many ranks share this machine, as far as is known."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", "1")) if is_started() else 1
+
+
 @contextmanager
 def joined(*, timeout: float = TIMEOUT) -> Iterator[Group]:
     """Inside, the processes that ``torchrun`` or the like started know each other; one that is alone stays so.
@@ -165,9 +173,9 @@ class SharedLoss:
         self._loss, self._group = loss, group
         self._summed: DistributedDataParallel | None = None
         if not group.alone:
-            summed = DistributedDataParallel(_Touched(loss), broadcast_buffers=False, find_unused_parameters=True)
-            summed.register_comm_hook(None, _sum)
-            self._summed = summed
+            more: dict[str, Any] = {_BUFFERS: False}
+            self._summed = DistributedDataParallel(_Touched(loss), find_unused_parameters=True, **more)
+            self._summed.register_comm_hook(None, lambda state, bucket: _sum(bucket))
 
     def __call__(self, given: Any) -> Tensor:
         """The loss of a batch, (); of ``None``, where a rank has no batch, 0."""
@@ -181,17 +189,19 @@ class SharedLoss:
 
 
 class _Touched(nn.Module):
-    """A loss with a parameter of its own in it: a rank without a batch has something to take the gradient of."""
+    """A loss with a parameter of its own in it: a rank without a batch has something to take the gradient of. Another
+    is never in it: PyTorch complains where it looks for such parameters and finds none."""
 
     def __init__(self, loss: nn.Module) -> None:
         super().__init__()
-        self.loss, self.touched = loss, nn.Parameter(torch.zeros((), device=next(loss.parameters()).device))
+        zero = torch.zeros((), device=next(loss.parameters()).device)
+        self.loss, self.touched, self.untouched = loss, nn.Parameter(zero), nn.Parameter(zero.clone())
 
     def forward(self, given: Any) -> Tensor:
         return 0 * self.touched if given is None else self.loss(given) + 0 * self.touched
 
 
-def _sum(state: None, bucket: Any) -> torch.futures.Future[Tensor]:
+def _sum(bucket: Any) -> torch.futures.Future[Tensor]:
     """Sums of gradients, where the usual hook takes means: a rank may have any number of batches of a step."""
     work = dist.all_reduce(bucket.buffer(), async_op=True)
     return work.get_future().then(lambda done: done.value()[0])  # type: ignore[no-any-return, union-attr]

@@ -94,7 +94,7 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
     """
     check_training(epochs=epochs, lr=lr, weight_decay=weight_decay, optimizer=optimizer, schedule=schedule,
                    warmup=warmup, accumulate=accumulate, patience=patience, seed=seed, workers=workers)
-    check_sync(type(method), sync_grams)
+    check_sync(method, sync_grams)
     graph = graph.to("cpu").replace(n_id=None)  # a batch's n_id numbers the nodes of this graph
     sampler, group = sampler.on(graph), distributed.current()
     steps = Steps(sampler.batches, accumulate or sampler.batches)
@@ -182,11 +182,11 @@ def check_training(*, epochs: int, lr: float, weight_decay: float, optimizer: st
         raise InputError(f"seed is {seed}, expected a whole number from 0 to 2^32 - 1")
 
 
-def check_sync(kind: type[Method], sync_grams: bool) -> None:
+def check_sync(method: Method, sync_grams: bool) -> None:
     """Raise where a method has no Gram sums to bring together."""
-    if sync_grams and kind.union_loss is Method.union_loss:
-        raise InputError(f"{kind.__name__} has no loss over the batches of a step as one: leave out sync_grams "
-                         "(--sync-grams), which is for SGCL")
+    if sync_grams and not method.unites:
+        raise InputError(f"{type(method).__name__} has no loss over the batches of a step as one: leave out sync_grams "
+                         "(--sync-grams), which is for SGCL with the cosine")
 
 
 def lr_factor(step: int, schedule: str, *, warmup: int, steps: int) -> float:

@@ -44,8 +44,13 @@ def check_ranks(ranks: int, steps: Steps) -> None:
     if ranks > steps.batches:
         raise InputError(f"{ranks} ranks share the batches of an epoch, but there are {steps.batches}: take a sampler "
                          f"with more, such as --sampler walk --walk-batches {2 * ranks}, or fewer ranks")
-    if ranks > steps.size:
-        raise InputError(f"{ranks} ranks share the batches of an optimiser step, but there are {steps.size}: give "
+    check_accumulate(ranks, steps.size)
+
+
+def check_accumulate(ranks: int, accumulate: int) -> None:
+    """Raise where a step has fewer batches than ranks; 0 stands for all batches of an epoch."""
+    if 0 < accumulate < ranks:
+        raise InputError(f"{ranks} ranks share the batches of an optimiser step, which has {accumulate}: give "
                          f"accumulate={ranks} (--accumulate {ranks}), or fewer ranks")
 
 

@@ -15,7 +15,7 @@ PACKAGE = Path(sgcl.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [  # a room may import those above it, and of its own; rooms on one line know nothing of each other
     ["errors"],
-    ["sparse", "registry", "files", "signals", "chance", "ram", "distributed"],
+    ["sparse", "registry", "files", "signals", "chance", "ram", "distributed", "launch"],
     ["graph", "checkpoints"],
     ["samplers", "views", "encoders", "smoothing", "losses", "datasets", "evaluation"],
     ["methods", "readers"],

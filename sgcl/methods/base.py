@@ -28,6 +28,7 @@ class Method(nn.Module, ABC):
     """
 
     level: ClassVar[Level] = "node"              #: what it embeds: nodes of a graph, or graphs of a collection
+    unites: bool = False                         #: whether it has a ``union_loss``
     trained_with: ClassVar[dict[str, Any]] = {}  #: settings of the training that its paper has otherwise
 
     def __init__(self, *paired: View) -> None:
@@ -69,8 +70,7 @@ class Method(nn.Module, ABC):
         """The share of some batches in the loss of all batches of a step, taken side by side as one, ().
 
         ``batches`` is what ``augment`` made of each, to be looked at one after the other, perhaps none; ``total`` sums
-        tensors over all processes that have batches of the step, and each calls it as often. Where a method has no
-        such loss it is left out.
+        tensors over all processes that have batches of the step, and each calls it as often.
         """
         raise NotImplementedError
 
