@@ -20,7 +20,8 @@ from sgcl.errors import InputError
 
 LOST = 75        # the exit code of a rank that lost another
 _TOLD = "SGCL_TOLD"  # names the file in which a rank says why it ended
-_GRACE = 15.0    # seconds that ranks have to end once one of them did, badly; longer than a roll call
+_GRACE = 15.0    # seconds that ranks have to end once one of them did, badly: longer than a roll call
+_LATE = 2.0      # after one
 _LOOK = 0.05     # seconds between two looks
 
 
@@ -100,8 +101,9 @@ def _watched(children: Sequence[Any]) -> dict[int, int]:
                 codes[rank] = code
                 if code < 0:
                     return codes
-                if code > 0 and deadline is None:
-                    deadline = time.monotonic() + _GRACE
+                if code > 0:
+                    soon = time.monotonic() + (_LATE if code == LOST else _GRACE)
+                    deadline = soon if deadline is None else min(deadline, soon)
     return codes
 
 

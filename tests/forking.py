@@ -4,11 +4,14 @@ of ``--ranks`` are forked too."""
 import contextlib
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 
 class Forked:
@@ -61,16 +64,40 @@ def forked(words: Sequence[str], environment: Mapping[str, str], log: Path | Non
     return Forked(work)
 
 
+def in_ranks(size: int, folder: Path, work: Callable[[], Any], *, timeout: float = 60.0) -> list[Any]:
+    """What ``work()`` gives, or the exception that it raises, in each of so many forked processes that know each other;
+    None for one that did not come to its end."""
+    import torch.distributed as dist
+
+    def one(rank: int) -> int:
+        dist.init_process_group("gloo", store=dist.FileStore(str(folder / "store"), size), rank=rank, world_size=size,
+                                timeout=timedelta(seconds=timeout))
+        try:
+            found = work()
+        except Exception as error:
+            found = error
+        (folder / f"{rank}.part").write_bytes(pickle.dumps(found))
+        (folder / f"{rank}.part").rename(folder / str(rank))
+        return 0
+
+    folder.mkdir(exist_ok=True)
+    children = [Forked(lambda rank=rank: one(rank)) for rank in range(size)]
+    for child in children:
+        child.wait()
+    return [pickle.loads((folder / str(rank)).read_bytes()) if (folder / str(rank)).exists() else None
+            for rank in range(size)]
+
+
 if __name__ == "__main__":
     import torch
 
-    from sgcl import cli, launch, options, recipes, workflow  # noqa: F401 (loaded before the first fork)
+    from sgcl import cli, distributed, launch, options, recipes, workflow  # noqa: F401 (loaded before the first fork)
 
     with contextlib.suppress(ImportError):
         import pyarrow.csv
         import pyarrow.parquet  # noqa: F401
     torch.set_num_threads(1)
-    launch.start = forked
+    launch.start, distributed._ROLL_CALL = forked, 1.0
     workflow.draw_if_possible = lambda draw: None  # pictures take longer than the trainings here,
     workflow.check_memory = lambda *args: None  # and so does the estimate of the memory
     for line in sys.stdin:
