@@ -116,6 +116,10 @@ def _train(words: list[str]) -> None:
     graph.add_argument("--recipe", action=argparse.BooleanOptionalAction, help="start from the dataset's recipe")
     _add_common(graph)
     _add_running(graph)
+    graph.add_argument("--engine", choices=("local", "ray"), help="who starts the ranks: this program, on this machine "
+                       "(default), or Ray Train, on the cluster that RAY_ADDRESS names or else on this machine")
+    graph.add_argument("--storage", metavar="DIR", help="with --engine ray, where its checkpoints go, reached by all "
+                       "machines; a folder ray beside the run unless given")
     options.add_options(parser, method)
     given = parser.parse_args(words)
     files = _own_files(given)
@@ -123,6 +127,14 @@ def _train(words: list[str]) -> None:
     chosen = _chosen(given, files, method)
     running = _running(given)
     where = {"dataset": _dataset_name(given, files), "files": files, **_given(given, "out", "protocol")}
+    if getattr(given, "engine", "local") == "ray":
+        from sgcl.ray_engine import train_with_ray
+
+        folder = workflow.check_run(method, chosen, **where, ranks=_ranks(given))
+        job = {**where, **running, **_fetching(given), "attributes": files is None and hasattr(given, "attributes")}
+        return _print_run(given, train_with_ray(
+            method, chosen, ranks=_ranks(given), timeout=getattr(given, "rank_timeout", distributed.TIMEOUT),
+            storage=getattr(given, "storage", folder.parent / "ray"), **{**job, "out": folder}))
     if (ranks := _ranks(given)) > 1:
         folder = workflow.check_run(method, chosen, **where, ranks=ranks)
         sys.exit(launch.launch(asked, ranks, folder=folder, threads=getattr(given, "threads", None)))

@@ -52,7 +52,8 @@ def label(method: str, chosen: Mapping[str, Any]) -> str:
 def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: str,
               files: Mapping[str, Any] | None = None, attributes: bool = False, out: str | Path | None = None,
               protocol: str | None = None, checkpoint_every: float = 60.0, memory_limit: int | None = None,
-              tensorboard: bool = False, quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
+              tensorboard: bool = False, quiet: bool = False, verbose: bool = False,
+              callbacks: Sequence[Callback] = ()) -> dict[str, Any]:
     """Train with the ``chosen`` settings (JSON form) and leave a run folder; gives its summary.
 
     ``dataset`` is a name of the catalogue (``attributes``: a collection read with its node attributes) or, with the
@@ -69,7 +70,7 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
     if protocol != usual and data.get("y") is not None:
         PROTOCOLS[protocol].split(data, estimator.settings["seed"])  # one that cannot score the graph is told now
     if distributed.current().rank:
-        return _follow(estimator, graph)
+        return _follow(estimator, graph, callbacks)
     resolved = settings.encode(estimator.settings)
     with runs.create(out or _default_folder(method, resolved, dataset)) as folder:
         checkpoints = Checkpoints(folder / "checkpoints", every=checkpoint_every)
@@ -77,7 +78,7 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
                          **({} if files is None else {"files": dict(files)}),
                          **({"attributes": True} if attributes else {}))
         return _fill(folder, runs.read_config(folder), data, graph, checkpoints, memory_limit=memory_limit,
-                     tensorboard=tensorboard, quiet=quiet, verbose=verbose)
+                     tensorboard=tensorboard, quiet=quiet, verbose=verbose, callbacks=callbacks)
 
 
 def check_run(method: str, chosen: Mapping[str, Any], *, dataset: str, files: Mapping[str, Any] | None = None,
@@ -95,7 +96,7 @@ def check_run(method: str, chosen: Mapping[str, Any], *, dataset: str, files: Ma
 
 def resume_run(folder: str | Path, *, data_root: str | None = None, download: bool = False,
                checkpoint_every: float = 60.0, memory_limit: int | None = None, tensorboard: bool = False,
-               quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
+               quiet: bool = False, verbose: bool = False, callbacks: Sequence[Callback] = ()) -> dict[str, Any]:
     """Go on with a run that was cut short, from its last checkpoint or else from the beginning; gives its summary.
 
     The settings and the graph are the run's own. A run that is finished is left as it is.
@@ -107,7 +108,7 @@ def resume_run(folder: str | Path, *, data_root: str | None = None, download: bo
             return {}
         data = load_graph(config, data_root, download=download)
         return _follow(estimator_for(config["method"])(**config["settings"]),
-                       restricted_graph(data, config["protocol"])[1])
+                       restricted_graph(data, config["protocol"])[1], callbacks)
     with lock(folder):
         if runs.is_finished(folder):
             warnings.warn(f"{folder} is finished: there is nothing to resume", stacklevel=2)
@@ -128,7 +129,12 @@ def resume_run(folder: str | Path, *, data_root: str | None = None, download: bo
         history = [] if found is None else found.state["place"]["history"]
         runs.mend_lines(folder / "metrics.jsonl", [Epoch(**epoch).record() for epoch in history])
         return _fill(folder, config, data, graph, checkpoints, memory_limit=memory_limit, tensorboard=tensorboard,
-                     quiet=quiet, verbose=verbose)
+                     quiet=quiet, verbose=verbose, callbacks=callbacks)
+
+
+def finished(folder: str | Path) -> dict[str, Any]:
+    """The summary of a run that is there."""
+    return _summary(Path(folder), _run_config(Path(folder)))
 
 
 def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("probe",), protocol: str | None = None,
@@ -328,14 +334,15 @@ def _in_order(data: Data, names: list[str] | None) -> Data:
     return data
 
 
-def _follow(estimator: Estimator, graph: Graph) -> dict[str, Any]:
+def _follow(estimator: Estimator, graph: Graph, callbacks: Sequence[Callback]) -> dict[str, Any]:
     """Train as a rank that writes nothing."""
-    estimator.fit(graph)
+    estimator.fit(graph, callbacks=callbacks)
     return {}
 
 
 def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, checkpoints: Checkpoints, *,
-          memory_limit: int | None, tensorboard: bool, quiet: bool, verbose: bool) -> dict[str, Any]:
+          memory_limit: int | None, tensorboard: bool, quiet: bool, verbose: bool, callbacks: Sequence[Callback],
+          ) -> dict[str, Any]:
     """Train as ``config`` says, from the last checkpoint if there is one, and write all that a run leaves behind."""
     start = time.perf_counter()
     estimator = estimator_for(config["method"])(**config["settings"])
@@ -346,14 +353,14 @@ def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, che
     with _resumable(folder, data):
         with ExitStack() as stack:
             bar = stack.enter_context(ProgressBar(f"{name} on {config['dataset']}", quiet=quiet, verbose=verbose))
-            callbacks: list[Callback] = [
+            told: list[Callback] = [
                 bar, lambda epoch: runs.append(folder / "metrics.jsonl", epoch.record()), watch,
-                partial(_note_coverage, estimator, bar)]
+                partial(_note_coverage, estimator, bar), *callbacks]
             if tensorboard:
-                callbacks.append(stack.enter_context(TensorBoard(folder / "tensorboard")))
+                told.append(stack.enter_context(TensorBoard(folder / "tensorboard")))
             if plan is not None:
                 bar.note(f"memory estimate {plan.estimate}")
-            estimator.fit(graph, checkpoint=checkpoints, callbacks=callbacks)
+            estimator.fit(graph, checkpoint=checkpoints, callbacks=told)
         estimator.save_weights(folder)
         if estimator.history:
             draw_if_possible(partial(report.draw_curve, folder / "curve.png",

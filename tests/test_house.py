@@ -16,7 +16,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [  # a room may import those above it, and of its own; rooms on one line know nothing of each other
     ["errors"],
     ["sparse", "registry", "files", "signals", "chance", "ram", "distributed", "launch"],
-    ["graph", "checkpoints"],
+    ["graph", "checkpoints", "partition"],
     ["samplers", "views", "encoders", "smoothing", "losses", "datasets", "evaluation"],
     ["methods", "readers"],
     ["loader", "embeddings"],
@@ -27,7 +27,7 @@ ORDER = [  # a room may import those above it, and of its own; rooms on one line
     ["memory"],
     ["workflow", "options"],
     ["command"],
-    ["demo", "summary", "sweep"],
+    ["demo", "summary", "sweep", "ray_engine"],
     ["cli"],
     ["__main__", "__init__"],
 ]
