@@ -22,7 +22,9 @@ from measure import Bar, finish, options, table
 
 RESULTS = Path(__file__).parent.parent / "results" / "distributed.jsonl"
 LEAST, ROUNDS, BATCHES = 1.5, 2, 16
-SIZES = {"arxiv": (169_343, 1_166_243, 128, 512, 2000), "quick": (5_000, 30_000, 64, 128, 500)}
+SIZES = {"arxiv": (169_343, 1_166_243, 128, 512, 2000), "quick": (5_000, 30_000, 64, 128, 500),
+         "papers100M": (100_000, 1_454_800, 128, 512, 2000),  # for plan.py: its mean degree and features
+         "MAG240M": (100_000, 1_065_900, 768, 512, 2000)}
 
 
 def child(size: str, epochs: int, out: str) -> None:

@@ -10,7 +10,8 @@ from sgcl import InputError, cli, ray_engine, runs, workflow
 from sgcl.readers import read_files
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs ray: pip install 'sgcl[ray]'")
-CHOSEN = {"hidden_channels": 8, "epochs": 3, "accumulate": 2, "sampler": {"name": "walk", "batch_size": 12, "batches": 3}}
+CHOSEN = {"hidden_channels": 8, "epochs": 3, "accumulate": 2,
+          "sampler": {"name": "walk", "batch_size": 12, "batches": 3}}
 
 
 @pytest.fixture
