@@ -150,6 +150,8 @@ def joined(*, timeout: float = TIMEOUT) -> Iterator[Group]:
     if not is_started() or dist.is_initialized():
         yield current()
         return
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
     try:
         dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo",
                                 timeout=timedelta(seconds=timeout))

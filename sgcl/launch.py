@@ -14,8 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from torch.distributed import TCPStore  # type: ignore[attr-defined]
-
 from sgcl.errors import InputError
 
 LOST = 75        # the exit code of a rank that lost another
@@ -33,6 +31,10 @@ def launch(words: Sequence[str], ranks: int, *, folder: str | Path, threads: int
     """
     if ranks < 1:
         raise InputError(f"--ranks is {ranks}, expected at least 1")
+    try:
+        from torch.distributed import TCPStore  # type: ignore[attr-defined]
+    except ImportError:
+        raise InputError("this build of PyTorch has no torch.distributed: leave out --ranks") from None
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     each = os.environ.get("OMP_NUM_THREADS", str(max(cores // ranks, 1))) if threads is None else str(threads)
@@ -114,17 +116,19 @@ def _outcome(codes: Mapping[int, int], logs: Sequence[Path], folder: str | Path)
         return 0
     guilty = {rank: code for rank, code in failed.items() if code != LOST} or failed
     rank = next((rank for rank, code in guilty.items() if code < 0), 0 if 0 in guilty else next(iter(guilty)))
-    why, how = logs[rank].with_suffix(".why"), f"go on with: sgcl train --resume {folder}"
-    if guilty[rank] < 0:
-        print(f"sgcl: rank {rank} was killed ({signal.Signals(-guilty[rank]).name}); {how}", file=sys.stderr)
-    elif why.exists():
-        text = why.read_text(encoding="utf-8")
-        print(f"sgcl: {text}" if "go on with" in text or guilty[rank] == 2 else f"sgcl: {text}; {how}", file=sys.stderr)
+    code, told = guilty[rank], logs[rank].with_suffix(".why")
+    if told.exists():
+        why = told.read_text(encoding="utf-8")
+    elif code < 0:
+        why = f"rank {rank} was killed ({signal.Signals(-code).name})"
     else:
+        why = f"rank {rank} failed"
         if logs[rank].exists():
             print(logs[rank].read_text(encoding="utf-8", errors="replace"), end="", file=sys.stderr)
-        print(f"sgcl: rank {rank} failed; {how}", file=sys.stderr)
-    return 1 if guilty[rank] < 0 or guilty[rank] == LOST else guilty[rank]
+    if code != 2 and "go on with" not in why and Path(folder, "config.json").exists():
+        why += f"; go on with: sgcl train --resume {folder}"
+    print(f"sgcl: {why}", file=sys.stderr)
+    return 1 if code < 0 or code == LOST else code
 
 
 @contextmanager

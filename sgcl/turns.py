@@ -125,7 +125,8 @@ class Turns:
     def _met(self, batches: range, seen: dict[int, _Seen]) -> Turn:
         """What all ranks saw."""
         everyone = self._group.gather((seen, self._own_request.number))
-        self.request.number = max((number for _, number in everyone if number is not None), default=None)
+        if not self._group.alone:
+            self.request.number = max((number for _, number in everyone if number is not None), default=None)
         losses: list[float] = []
         for batch in batches:
             parts = [part[batch] for part, _ in everyone if batch in part]
