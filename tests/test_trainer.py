@@ -324,6 +324,8 @@ def test_training_on_batches_of_each_sampler_lowers_the_loss(graph, sampler, acc
     ({"optimizer": "sgd"}, "no optimizer named 'sgd'; known: adam, adamw"),
     ({"schedule": "cosin"}, "no schedule named 'cosin'; did you mean 'cosine'"),
     ({"warmup": -1}, "warmup is -1, expected 0 or more epochs"),
+    ({"accumulate": -1}, "accumulate is -1, expected how many batches make an optimiser step, or 0 for all of an"),
+    ({"accumulate": True}, "accumulate is True, expected how many batches make an optimiser step"),
     ({"patience": 0}, "patience is 0, expected at least 1"),
     ({"seed": -1}, "seed is -1, expected a whole number from 0"),
     ({"seed": 2**32}, "seed is 4294967296"),
