@@ -111,7 +111,7 @@ def test_a_rank_that_is_killed_is_named_and_the_run_goes_on_exactly(server, pids
 def test_a_rank_that_hangs_is_lost_after_the_timeout(server, pids, long, tmp_path, whole):
     folder = tmp_path / "run"
     server.start(*long, "--out", str(folder), "--ranks", "2", "--checkpoint-every", "0",
-                 "--rank-timeout", "2")
+                 "--rank-timeout", "5")
     wait_for(server, folder, 2)
     hung = int((pids / "1").read_text())
     os.kill(hung, signal.SIGSTOP)
