@@ -82,7 +82,7 @@ class Checkpoints:
             return None
         _check_identity(self.folder, found.state["identity"], self.identity)
         try:
-            _fill(method, optimizer, found.tensors)
+            fill(method, optimizer, found.tensors)
         except (KeyError, ValueError, RuntimeError, AttributeError) as error:
             why = str(error).splitlines()[0]
             raise InputError(f"{self.last} does not fit the method, of another version perhaps: {why}") from None
@@ -98,7 +98,7 @@ class Checkpoints:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / f"epoch-{epoch:06d}-batch-{batch:06d}.safetensors"
         with files.whole(file) as part:
-            part.write_bytes(_sealed(_tensors(method, optimizer), {
+            part.write_bytes(_sealed(tensors(method, optimizer), {
                 "format": FORMAT, "identity": self.identity, **state}))
         kept, self.last, self._written = {file, self.last}, file, time.monotonic()
         for other in [*self._files(), *self.folder.glob(".*.part.safetensors")]:  # and what a killed process left
@@ -147,7 +147,7 @@ def _sealed(tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> bytes:
     return bytes(raw)
 
 
-def _tensors(method: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def tensors(method: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Copies of all tensors by name; buffers include those that are not saved with the weights."""
     found: dict[str, Tensor] = {f"parameter.{name}": value for name, value in method.named_parameters()}
     found |= {f"gradient.{name}": parameter.grad for name, parameter in method.named_parameters()
@@ -158,7 +158,8 @@ def _tensors(method: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, T
     return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in found.items()}
 
 
-def _fill(method: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+def fill(method: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put what :func:`tensors` gave into a method and its optimiser."""
     kinds: dict[str, dict[str, Tensor]] = {"parameter": {}, "gradient": {}, "buffer": {}, "optimizer": {}}
     for name, tensor in tensors.items():
         kind, _, own = name.partition(".")

@@ -1,4 +1,4 @@
-"""The one exception for what a user can mend: a single line that says what, where and how to fix it."""
+"""Two exceptions: for what a user can mend, in a single line, and for a training that cannot go on."""
 
 import difflib
 from collections.abc import Iterable
@@ -11,6 +11,10 @@ _TIMES = ("time", "edge_time", "node_time", "timestamp", "timestamps")
 
 class InputError(ValueError):
     """Bad input, setting or name. The command line prints its message as one line and exits with code 2."""
+
+
+class TrainingError(RuntimeError):
+    """Training cannot go on; the message says where it stopped and what to try."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:

@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl import embeddings, files, runs, settings
+from sgcl import distributed, embeddings, files, runs, settings
 from sgcl.checkpoints import Checkpoints
 from sgcl.errors import InputError
 from sgcl.graph import Graph, one_column_each, prepare
 from sgcl.methods import METHODS, Method
 from sgcl.samplers import FullGraph, WholeGraphs
-from sgcl.trainer import Callback, Epoch, check_training, train
+from sgcl.trainer import Callback, Epoch, check_sync, check_training, train
 
 
 class Estimator:
@@ -46,7 +46,8 @@ class Estimator:
                              f"{type(training['sampler']).__name__}, expected WholeGraphs or FullGraph (--sampler "
                              "graphs or full)")
         with torch.random.fork_rng(devices=[]):
-            METHODS[self.method_name](1, **method)  # a bad setting is told here, not at the end of a long load
+            made = METHODS[self.method_name](1, **method)  # a bad setting is told here, not at the end of a long load
+        check_sync(made, training["sync_grams"])
         self.method: Method | None = None
         self.in_channels = 0
         self.history: list[Epoch] = []
@@ -58,7 +59,8 @@ class Estimator:
 
     def fit(self, data: Data | Graph | Sequence[Data], *, callbacks: Sequence[Callback] = (),
             checkpoint: str | Path | Checkpoints | None = None, resume: bool = False) -> Self:
-        """Train on the whole of ``data``, without labels.
+        """Train on the whole of ``data``, without labels. Where ``torch.distributed`` has several ranks, all of them
+        call this with the same, and have the same model at the end.
 
         Args:
             data: the graph.
@@ -66,6 +68,9 @@ class Estimator:
             checkpoint: a folder in which checkpoints are kept, or :class:`~sgcl.checkpoints.Checkpoints`.
             resume: go on from the last checkpoint in that folder, if there is one, with the same result.
         """
+        group = distributed.current()
+        if isinstance(checkpoint, str | Path) and group.rank:
+            checkpoint = None  # rank 0 alone writes, and all go on from what it finds
         if isinstance(checkpoint, str | Path):
             with files.lock(Path(checkpoint)):
                 return self.fit(data, callbacks=callbacks, checkpoint=Checkpoints(checkpoint, resume=resume))
@@ -74,6 +79,9 @@ class Estimator:
         training["device"] = device_for(training["device"])
         if checkpoint is not None and not checkpoint.identity:
             checkpoint.identity = self.identity(runs.fingerprint(graph))
+        if not group.alone:
+            with group.watched():
+                group.check_agreed(self.identity(runs.fingerprint(graph)))
         before = self.method, self.in_channels
         self.method, self.in_channels = method, graph.num_features  # callbacks may look at it
         try:

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sgcl.errors import InputError, check_kind
-from sgcl.sparse import CSR, SparseFeatures, larger_way, row_entries
+from sgcl.sparse import CSR, SparseFeatures, block_diagonal, larger_way, row_entries
 
 Features = Tensor | SparseFeatures
 
@@ -147,16 +147,8 @@ def side_by_side(graphs: Sequence[Data]) -> Data:
 def join(parts: Sequence[Graph]) -> Graph:
     """One collection of several, their graphs one after the other; a single graph counts as a collection of one."""
     sizes = torch.tensor([part.num_nodes for part in parts])
-    first, entries = (sizes.cumsum(0) - sizes).tolist(), [0]
-    for part in parts:
-        entries.append(entries[-1] + part.adj.nnz)
-    weighted = any(part.adj.value is not None for part in parts)
-    device = parts[0].device
-    adj = CSR(torch.cat([part.adj.ptr[:-1] + start for part, start in zip(parts, entries, strict=False)]
-                        + [torch.tensor([entries[-1]], device=device)]),
-              torch.cat([part.adj.idx + start for part, start in zip(parts, first, strict=True)]),
-              torch.cat([part.adj.values() for part in parts]) if weighted else None,
-              symmetric=all(part.adj.symmetric for part in parts))
+    first, device = (sizes.cumsum(0) - sizes).tolist(), parts[0].device
+    adj = block_diagonal([part.adj for part in parts])
     starts = [torch.tensor([0], device=device) if part.graph_ptr is None else part.graph_ptr[:-1] for part in parts]
     ptr = torch.cat([here + start for here, start in zip(starts, first, strict=True)]
                     + [torch.tensor([int(sizes.sum())], device=device)])

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from sgcl.chance import step_generator
+from sgcl.distributed import Group
 from sgcl.graph import Graph
 from sgcl.methods.base import Method
 from sgcl.samplers import Sampler
@@ -32,11 +33,13 @@ class Loader:
         method, graph, sampler, seed, epochs: those of the training.
         workers: threads, and how many steps they are ahead; 0 makes a step when it is asked for. What they hold is as
             much more memory. A method that decides something before each epoch is not overtaken.
+        group: whose own batches are made; all of them unless given.
     """
 
-    def __init__(self, method: Method, graph: Graph, sampler: Sampler, *, seed: int, epochs: int, workers: int) -> None:
+    def __init__(self, method: Method, graph: Graph, sampler: Sampler, *, seed: int, epochs: int, workers: int,
+                 group: Group = Group()) -> None:  # noqa: B008 (of one)
         self._method, self._graph, self._sampler, self._seed = method, graph, sampler, seed
-        self._epochs, self._workers = epochs, workers
+        self._epochs, self._workers, self._group = epochs, workers, group
         self._stays = type(method).before_epoch is not Method.before_epoch
         self._ahead: deque[tuple[tuple[int, int], Future[Step]]] = deque()
         self._pool = ThreadPoolExecutor(workers, "sgcl-loader") if workers else None
@@ -58,14 +61,20 @@ class Loader:
 
     def _after(self, epoch: int, batch: int) -> tuple[int, int] | None:
         """The step after another, ``None`` where it cannot be made yet."""
-        if batch + 1 < self._sampler.batches:
-            return epoch, batch + 1
-        return None if self._stays or epoch == self._epochs else (epoch + 1, 0)
+        for following in self._group.own(range(batch + 1, self._sampler.batches)):
+            return epoch, following
+        return None if self._stays or epoch == self._epochs else (
+            epoch + 1, self._group.own(range(self._sampler.batches))[0])
+
+    def drawn(self, epoch: int, batch: int, generator: torch.Generator | None = None) -> Graph:
+        """The sub-graph of any batch."""
+        generator = step_generator(self._seed, epoch, batch) if generator is None else generator
+        shuffle = step_generator(self._seed, epoch, self._sampler.batches + 1)  # the last batch's number + 1 is taken
+        return self._sampler.part(self._graph, batch, shuffle, generator)
 
     def _made(self, epoch: int, batch: int) -> Step:
         generator = step_generator(self._seed, epoch, batch)
-        shuffle = step_generator(self._seed, epoch, self._sampler.batches + 1)  # the last batch's number + 1 is taken
-        drawn = self._sampler.part(self._graph, batch, shuffle, generator)
+        drawn = self.drawn(epoch, batch, generator)
         return Step(drawn, self._method.augment(drawn, generator), generator)
 
     def __enter__(self) -> Loader:

@@ -99,6 +99,8 @@ def _decode(name: str, value: Any) -> Any:
         return value if isinstance(value, Sampler) else SAMPLERS.build(value)
     if name in ("view1", "view2"):
         return value if isinstance(value, View) else _view(value)
+    if name == "accumulate" and isinstance(value, bool):  # of a run before it was a number
+        return int(not value)
     return value
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -272,6 +273,21 @@ def turned(matrix: CSR) -> CSR:
     ptr, idx = np.zeros(matrix.shape[1] + 1, index), np.empty(matrix.nnz, index)
     _loops().turned(*_arrays(matrix), ptr, idx, value.numpy())
     return CSR(torch.from_numpy(ptr), torch.from_numpy(idx), value, num_cols=matrix.shape[0])
+
+
+def block_diagonal(parts: Sequence[CSR], device: torch.device | str = "cpu") -> CSR:
+    """Square matrices one after the other along the diagonal of one; without any, (0, 0)."""
+    rows, entries = [0], [0]
+    for part in parts:
+        rows.append(rows[-1] + part.shape[0])
+        entries.append(entries[-1] + part.nnz)
+    ptr = [part.ptr[:-1] + start for part, start in zip(parts, entries, strict=False)]
+    idx = [part.idx + start for part, start in zip(parts, rows, strict=False)]
+    end = torch.tensor([entries[-1]], device=parts[0].device if parts else device)
+    weighted = any(part.value is not None for part in parts)
+    return CSR(torch.cat([*ptr, end]), torch.cat(idx) if idx else end[:0],
+               torch.cat([part.values() for part in parts]) if weighted else None,
+               symmetric=all(part.symmetric for part in parts))
 
 
 def larger_way(matrix: CSR) -> CSR:

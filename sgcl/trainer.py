@@ -17,25 +17,24 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
-from sgcl import chance, ram
+from sgcl import chance, checkpoints, distributed, ram
 from sgcl.chance import step_generator
 from sgcl.checkpoints import Checkpoints
+from sgcl.distributed import Group
 from sgcl.errors import InputError, unknown_name
+from sgcl.errors import TrainingError as TrainingError
 from sgcl.graph import Graph
 from sgcl.loader import Loader
 from sgcl.methods.base import Method
 from sgcl.samplers import FullGraph, Sampler
 from sgcl.signals import Interrupted, Request, stop_request
+from sgcl.turns import Steps, Turn, Turns, check_ranks
 
 Optimizer = Literal["adam", "adamw"]
 Schedule = Literal["constant", "cosine"]
 
 _OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 _SHOWN = 5  # nodes of a batch named in a message
-
-
-class TrainingError(RuntimeError):
-    """Training cannot go on; the message says where it stopped and what to try."""
 
 
 class NonFiniteError(TrainingError):
@@ -68,9 +67,13 @@ Callback = Callable[[Epoch], None]
 
 def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epochs: int = 200,  # noqa: B008 (frozen)
           lr: float = 1e-3, weight_decay: float = 0.0, optimizer: Optimizer = "adam", schedule: Schedule = "constant",
-          warmup: int = 0, accumulate: bool = False, patience: int | None = None, seed: int = 0, device: str = "cpu",
-          workers: int = 0, callbacks: Sequence[Callback] = (), checkpoint: Checkpoints | None = None) -> list[Epoch]:
+          warmup: int = 0, accumulate: int = 1, sync_grams: bool = False, patience: int | None = None, seed: int = 0,
+          device: str = "cpu", workers: int = 0, callbacks: Sequence[Callback] = (),
+          checkpoint: Checkpoints | None = None) -> list[Epoch]:
     """Train ``method`` on ``graph`` and return what happened in each epoch.
+
+    Where ``torch.distributed`` has several ranks, all of which call this, they share the batches of each step, and the
+    result is that of one process.
 
     Args:
         sampler: how batches are drawn; the whole graph unless given.
@@ -79,35 +82,41 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
         optimizer: ``"adam"``, or ``"adamw"`` whose weight decay does not pass through the adaptive scale.
         schedule: of the learning rate after the warm-up, ``"constant"`` or ``"cosine"``, half a wave down to 0.
         warmup: epochs in which the learning rate first rises linearly.
-        accumulate: one optimiser step an epoch, on the mean loss of its batches, else a step a batch.
+        accumulate: batches whose mean loss an optimiser step is taken on; 0 for all of an epoch. Ranks share them.
+        sync_grams: the loss of a step is that of its batches side by side, as one, instead of their mean; SGCL alone.
         patience: stop after so many epochs without a lower loss; never unless given.
         seed: of all chance in the training. The method's weights are drawn before, by whoever makes it.
         device: where the model trains; batches are drawn and augmented on the CPU.
         workers: threads that draw and augment the next batches meanwhile, with the same result; 0 has none.
         callbacks: called with each :class:`Epoch` as it ends.
-        checkpoint: where checkpoints are kept, if they are. Ctrl-C and SIGTERM then end the training with
+        checkpoint: where rank 0 keeps checkpoints, if it does. Ctrl-C and SIGTERM then end the training with
             :class:`~sgcl.signals.Interrupted` after the step at hand and a checkpoint.
     """
     check_training(epochs=epochs, lr=lr, weight_decay=weight_decay, optimizer=optimizer, schedule=schedule,
-                   warmup=warmup, patience=patience, seed=seed, workers=workers)
+                   warmup=warmup, accumulate=accumulate, patience=patience, seed=seed, workers=workers)
+    check_sync(method, sync_grams)
     graph = graph.to("cpu").replace(n_id=None)  # a batch's n_id numbers the nodes of this graph
-    sampler = sampler.on(graph)
-    share = 1 / sampler.batches if accumulate else 1.0  # of a batch in its step
-    steps_an_epoch = 1 if accumulate else sampler.batches
+    sampler, group = sampler.on(graph), distributed.current()
+    steps = Steps(sampler.batches, accumulate or sampler.batches)
+    check_ranks(group.size, steps)
+    checkpoint = checkpoint if group.rank == 0 else None
     with ExitStack() as stack:
+        stack.enter_context(group.watched())
         stack.enter_context(chance.own_chance(device))
         if device == "cpu":
             stack.enter_context(ram.kept())
-        request = Request() if checkpoint is None else stack.enter_context(stop_request())
+        request = Request() if checkpoint is None and group.alone else stack.enter_context(stop_request())
         chance.seed_model(device, step_generator(seed, 0, 0))
         method.start(graph)
         method.to(device)
         stepper = _OPTIMIZERS[optimizer](method.parameter_groups(lr, weight_decay), lr=lr, weight_decay=weight_decay)
-        full_lr = [group["lr"] for group in stepper.param_groups]
+        full_lr = [part["lr"] for part in stepper.param_groups]
         method.zero_grad(set_to_none=True)
-        at = _resumed(checkpoint, method, stepper, device)
+        at = _resumed(checkpoint, method, stepper, device, group)
         began = time.perf_counter() - at.seconds
-        load = stack.enter_context(Loader(method, graph, sampler, seed=seed, epochs=epochs, workers=workers))
+        load = stack.enter_context(Loader(method, graph, sampler, seed=seed, epochs=epochs, workers=workers,
+                                          group=group))
+        take = Turns(method, load, device, group, request, together=sync_grams)
         while at.epoch <= epochs and (patience is None or at.epoch - at.best_epoch <= patience):
             if at.batch == 0:
                 generator = step_generator(seed, at.epoch, sampler.batches)  # the number after the last batch
@@ -117,43 +126,39 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
                     method.before_epoch(graph, at.epoch, epochs, generator)
             method.train()  # a callback may have looked at the embedding
             while at.batch < sampler.batches:
-                batch, views, generator = load(at.epoch, at.batch)
-                views = views if device == "cpu" else type(views)(*(part.to(device) for part in views))
-                chance.seed_model(device, generator)
-                loss = method.loss(views)
-                value = float(loss.detach())
-                if not math.isfinite(value):
-                    raise _not_finite(f"the loss is {value}", at, batch, graph, lr, checkpoint)
-                (loss * share).backward()
-                for name, parameter in method.named_parameters():
-                    if not _is_finite(parameter.grad):
-                        raise _not_finite(f"the gradient of {name} is not finite", at, batch, graph, lr, checkpoint)
-                if not accumulate or at.batch == sampler.batches - 1:
-                    done = (at.epoch - 1) * steps_an_epoch + (0 if accumulate else at.batch)
-                    share_of_lr = lr_factor(done, schedule, warmup=warmup * steps_an_epoch,
-                                            steps=epochs * steps_an_epoch)
-                    for group, full in zip(stepper.param_groups, full_lr, strict=True):
-                        group["lr"] = full * share_of_lr
+                step = steps.of(at.batch)
+                turn = take(at.epoch, range(at.batch, step.stop), 1 / len(step))
+                if turn.trouble is not None:
+                    raise _not_finite(turn, at.epoch, load, graph, lr, checkpoint)
+                at.batch, at.total = turn.batches.stop, sum(turn.losses, at.total)
+                if at.batch == step.stop:
+                    done = (at.epoch - 1) * len(steps) + step.start // steps.size
+                    share_of_lr = lr_factor(done, schedule, warmup=warmup * len(steps), steps=epochs * len(steps))
+                    for part, full in zip(stepper.param_groups, full_lr, strict=True):
+                        part["lr"] = full * share_of_lr
                     stepper.step()
                     method.zero_grad(set_to_none=True)
-                    method.after_step((done + 1) / (epochs * steps_an_epoch))
-                at.batch, at.total = at.batch + 1, at.total + value
+                    method.after_step((done + 1) / (epochs * len(steps)))
                 if at.batch < sampler.batches:
-                    _keep(checkpoint, request, at, began, method, stepper, device)
-            at.history.append(Epoch(at.epoch, epochs, at.total / sampler.batches, time.perf_counter() - began,
+                    _keep(checkpoint, take.request, at, began, method, stepper, device)
+            if strayed := group.strayed(method):
+                raise TrainingError(f"after epoch {at.epoch} rank {strayed[0]} holds other weights than rank 0: run "
+                                    "all ranks on machines of one kind with the same versions")
+            losses = len(steps) if sync_grams else sampler.batches
+            at.history.append(Epoch(at.epoch, epochs, at.total / losses, time.perf_counter() - began,
                                     peak_memory(device)))
             for callback in callbacks:
                 callback(at.history[-1])
             if at.history[-1].loss < at.best:
                 at.best, at.best_epoch = at.history[-1].loss, at.epoch
             at.epoch, at.batch, at.total = at.epoch + 1, 0, 0.0
-            _keep(checkpoint, request, at, began, method, stepper, device)
+            _keep(checkpoint, take.request, at, began, method, stepper, device)
     method.eval()
     return at.history
 
 
 def check_training(*, epochs: int, lr: float, weight_decay: float, optimizer: str, schedule: str, warmup: int,
-                   patience: int | None, seed: int, workers: int) -> None:
+                   accumulate: int, patience: int | None, seed: int, workers: int) -> None:
     """Raise on training settings that make no sense."""
     if epochs < 0:
         raise InputError(f"epochs is {epochs}, expected 0 or more")
@@ -166,12 +171,22 @@ def check_training(*, epochs: int, lr: float, weight_decay: float, optimizer: st
             raise unknown_name(name, word, get_args(known))
     if warmup < 0:
         raise InputError(f"warmup is {warmup}, expected 0 or more epochs")
+    if accumulate < 0 or isinstance(accumulate, bool):
+        raise InputError(f"accumulate is {accumulate}, expected how many batches make an optimiser step, or 0 for all "
+                         "of an epoch")
     if patience is not None and patience < 1:
         raise InputError(f"patience is {patience}, expected at least 1")
     if workers < 0:
         raise InputError(f"workers is {workers}, expected 0 or more")
     if not 0 <= seed < 2**32:
         raise InputError(f"seed is {seed}, expected a whole number from 0 to 2^32 - 1")
+
+
+def check_sync(method: Method, sync_grams: bool) -> None:
+    """Raise where a method has no Gram sums to bring together."""
+    if sync_grams and not method.unites:
+        raise InputError(f"{type(method).__name__} has no loss over the batches of a step as one: leave out sync_grams "
+                         "(--sync-grams), which is for SGCL with the cosine")
 
 
 def lr_factor(step: int, schedule: str, *, warmup: int, steps: int) -> float:
@@ -215,9 +230,16 @@ class _Place:
     history: list[Epoch] = field(default_factory=list)
 
 
-def _resumed(checkpoint: Checkpoints | None, method: Method, stepper: torch.optim.Optimizer, device: str) -> _Place:
-    """Where the last checkpoint stands, its contents put in place; the beginning where there is none."""
+def _resumed(checkpoint: Checkpoints | None, method: Method, stepper: torch.optim.Optimizer, device: str, group: Group,
+             ) -> _Place:
+    """Where the last checkpoint stands, its contents put in place; the beginning where there is none. All ranks begin
+    with what rank 0 has, which alone keeps the gradients that wait for their step."""
     state = None if checkpoint is None else checkpoint.restore(method, stepper)
+    if not group.alone:
+        state, tensors = group.from_first((state, checkpoints.tensors(method, stepper)))
+        checkpoints.fill(method, stepper, tensors)
+        if group.rank:
+            method.zero_grad(set_to_none=True)
     if state is None:
         return _Place()
     chance.set_states(device, state["random"])
@@ -227,28 +249,23 @@ def _resumed(checkpoint: Checkpoints | None, method: Method, stepper: torch.opti
 def _keep(checkpoint: Checkpoints | None, request: Request, at: _Place, began: float, method: Method,
           stepper: torch.optim.Optimizer, device: str) -> None:
     """Write a checkpoint if it is time to, or if the training shall stop, which it then does."""
-    if checkpoint is None or not (checkpoint.due or request.number):
-        return
-    at.seconds = time.perf_counter() - began
-    checkpoint.save(at.epoch - 1, at.batch, method, stepper, {"place": asdict(at), "random": chance.states(device)})
+    if checkpoint is not None and (checkpoint.due or request.number):
+        at.seconds = time.perf_counter() - began
+        checkpoint.save(at.epoch - 1, at.batch, method, stepper, {"place": asdict(at), "random": chance.states(device)})
     if request.number:
         raise Interrupted(f"interrupted after epoch {at.epoch - 1}" + (f", batch {at.batch} of the next" if at.batch
                                                                        else ""), request.number)
 
 
-def _is_finite(gradient: Tensor | None) -> bool:
-    """Whether every entry is; a finite sum, which is quick, says so, an infinite one may be too large alone."""
-    return gradient is None or bool(gradient.sum().isfinite()) or bool(gradient.isfinite().all())
-
-
-def _not_finite(what: str, at: _Place, batch: Graph, graph: Graph, lr: float, checkpoint: Checkpoints | None
+def _not_finite(turn: Turn, epoch: int, load: Loader, graph: Graph, lr: float, checkpoint: Checkpoints | None,
                 ) -> NonFiniteError:
-    kind = "nodes" if graph.graph_ptr is None else "graphs"
+    batch, kind = load.drawn(epoch, turn.batch), "nodes" if graph.graph_ptr is None else "graphs"
     rows = torch.arange(batch.num_nodes if graph.graph_ptr is None else batch.num_graphs)
     if batch.n_id is not None:
         rows = batch.n_id if batch.graph_ptr is None else graph.graph_of[batch.n_id[batch.graph_ptr[:-1]]]
     named = f"all {kind}" if batch.n_id is None else named_rows(rows.tolist(), kind)
     kept = "" if checkpoint is None else "; " + (
         f"the last good checkpoint is {checkpoint.last}" if checkpoint.last else "there is no checkpoint yet")
-    return NonFiniteError(f"{what} in epoch {at.epoch}, batch {at.batch + 1} ({named}): lower the learning rate (lr is "
-                          f"{lr}) or look at the features{kept}", at.epoch, at.batch + 1, rows, kind)
+    return NonFiniteError(f"{turn.trouble} in epoch {epoch}, batch {turn.batch + 1} ({named}){turn.beside}: lower the "
+                          f"learning rate (lr is {lr}) or look at the features{kept}", epoch, turn.batch + 1, rows,
+                          kind)

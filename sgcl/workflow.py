@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl import datasets, embeddings, levels, report, runs, settings
+from sgcl import datasets, distributed, embeddings, levels, report, runs, settings
 from sgcl.callbacks import CollapseWatch, TensorBoard
 from sgcl.chance import step_generator
 from sgcl.checkpoints import Checkpoints
@@ -33,6 +33,7 @@ from sgcl.progress import ProgressBar
 from sgcl.readers import LEARNED, SPECTRAL, STRUCTURAL, label_graphs, read_files, read_graph
 from sgcl.signals import Interrupted
 from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError, named_rows
+from sgcl.turns import check_accumulate
 
 _VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}  # as in the paper's tables
 FLOORS = ("raw features", "untrained encoder")
@@ -51,13 +52,16 @@ def label(method: str, chosen: Mapping[str, Any]) -> str:
 def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: str,
               files: Mapping[str, Any] | None = None, attributes: bool = False, out: str | Path | None = None,
               protocol: str | None = None, checkpoint_every: float = 60.0, memory_limit: int | None = None,
-              tensorboard: bool = False, quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
+              tensorboard: bool = False, quiet: bool = False, verbose: bool = False,
+              callbacks: Sequence[Callback] = ()) -> dict[str, Any]:
     """Train with the ``chosen`` settings (JSON form) and leave a run folder; gives its summary.
 
     ``dataset`` is a name of the catalogue (``attributes``: a collection read with its node attributes) or, with the
     ``files`` that :func:`sgcl.readers.read_files` was given, any name for one's own graph. Bad input leaves no folder.
     A run that is cut short, by whatever, can be taken up again with :func:`resume_run`, with the same result. What
     cannot fit ``memory_limit`` bytes, or else what memory is free, is refused before it begins.
+
+    Where ``torch.distributed`` has several ranks, all of which call this, rank 0 alone writes; the others give nothing.
     """
     usual = protocol_for(dataset, files)
     protocol = usual if protocol is None else protocol
@@ -65,6 +69,8 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
     data, graph = restricted_graph(data, protocol)
     if protocol != usual and data.get("y") is not None:
         PROTOCOLS[protocol].split(data, estimator.settings["seed"])  # one that cannot score the graph is told now
+    if distributed.current().rank:
+        return _follow(estimator, graph, callbacks)
     resolved = settings.encode(estimator.settings)
     with runs.create(out or _default_folder(method, resolved, dataset)) as folder:
         checkpoints = Checkpoints(folder / "checkpoints", every=checkpoint_every)
@@ -72,27 +78,37 @@ def train_run(method: str, chosen: Mapping[str, Any], data: Data, *, dataset: st
                          **({} if files is None else {"files": dict(files)}),
                          **({"attributes": True} if attributes else {}))
         return _fill(folder, runs.read_config(folder), data, graph, checkpoints, memory_limit=memory_limit,
-                     tensorboard=tensorboard, quiet=quiet, verbose=verbose)
+                     tensorboard=tensorboard, quiet=quiet, verbose=verbose, callbacks=callbacks)
 
 
 def check_run(method: str, chosen: Mapping[str, Any], *, dataset: str, files: Mapping[str, Any] | None = None,
-              out: str | Path | None = None, protocol: str | None = None) -> None:
-    """Raise what :func:`train_run` would find wrong before it looks at the graph, which may take long to read."""
+              out: str | Path | None = None, protocol: str | None = None, ranks: int = 1) -> Path:
+    """Raise what :func:`train_run` would find wrong before it looks at the graph, which may take long to read; gives
+    its folder."""
     levels.check_protocol(protocol_for(dataset, files) if protocol is None else protocol,
                           levels.is_collection(dataset, files))
     resolved = settings.encode(estimator_for(method)(**chosen).settings)
-    runs.check_free(out or _default_folder(method, resolved, dataset))
+    check_accumulate(ranks, resolved["accumulate"])
+    folder = Path(out or _default_folder(method, resolved, dataset))
+    runs.check_free(folder)
+    return folder
 
 
 def resume_run(folder: str | Path, *, data_root: str | None = None, download: bool = False,
                checkpoint_every: float = 60.0, memory_limit: int | None = None, tensorboard: bool = False,
-               quiet: bool = False, verbose: bool = False) -> dict[str, Any]:
+               quiet: bool = False, verbose: bool = False, callbacks: Sequence[Callback] = ()) -> dict[str, Any]:
     """Go on with a run that was cut short, from its last checkpoint or else from the beginning; gives its summary.
 
     The settings and the graph are the run's own. A run that is finished is left as it is.
     """
     folder = Path(folder)
     config = _run_config(folder)
+    if distributed.current().rank:
+        if runs.is_finished(folder):
+            return {}
+        data = load_graph(config, data_root, download=download)
+        return _follow(estimator_for(config["method"])(**config["settings"]),
+                       restricted_graph(data, config["protocol"])[1], callbacks)
     with lock(folder):
         if runs.is_finished(folder):
             warnings.warn(f"{folder} is finished: there is nothing to resume", stacklevel=2)
@@ -113,7 +129,12 @@ def resume_run(folder: str | Path, *, data_root: str | None = None, download: bo
         history = [] if found is None else found.state["place"]["history"]
         runs.mend_lines(folder / "metrics.jsonl", [Epoch(**epoch).record() for epoch in history])
         return _fill(folder, config, data, graph, checkpoints, memory_limit=memory_limit, tensorboard=tensorboard,
-                     quiet=quiet, verbose=verbose)
+                     quiet=quiet, verbose=verbose, callbacks=callbacks)
+
+
+def finished(folder: str | Path) -> dict[str, Any]:
+    """The summary of a run that is there."""
+    return _summary(Path(folder), _run_config(Path(folder)))
 
 
 def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("probe",), protocol: str | None = None,
@@ -266,6 +287,7 @@ def write_run_config(folder: Path, estimator: Estimator, data: Data, graph: Grap
                                "nodes": graph.num_nodes, "edges": graph.num_edges,
                                "graph": runs.fingerprint(graph, node_ids(data)),
                                "started": datetime.now(UTC).isoformat(timespec="seconds"),
+                               **({} if (ranks := distributed.current().size) == 1 else {"ranks": ranks}),
                                **runs.environment(device=device_for(estimator.settings["device"]))})
 
 
@@ -312,26 +334,33 @@ def _in_order(data: Data, names: list[str] | None) -> Data:
     return data
 
 
+def _follow(estimator: Estimator, graph: Graph, callbacks: Sequence[Callback]) -> dict[str, Any]:
+    """Train as a rank that writes nothing."""
+    estimator.fit(graph, callbacks=callbacks)
+    return {}
+
+
 def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, checkpoints: Checkpoints, *,
-          memory_limit: int | None, tensorboard: bool, quiet: bool, verbose: bool) -> dict[str, Any]:
+          memory_limit: int | None, tensorboard: bool, quiet: bool, verbose: bool, callbacks: Sequence[Callback],
+          ) -> dict[str, Any]:
     """Train as ``config`` says, from the last checkpoint if there is one, and write all that a run leaves behind."""
     start = time.perf_counter()
     estimator = estimator_for(config["method"])(**config["settings"])
     checkpoints.identity = estimator.identity(config["graph"])
     name = label(config["method"], config["settings"])
-    plan = check_memory(estimator, graph, memory_limit)
+    plan = check_memory(estimator, graph, memory_limit, distributed.processes_here())
     watch = CollapseWatch(partial(_some_rows, estimator, graph))
     with _resumable(folder, data):
         with ExitStack() as stack:
             bar = stack.enter_context(ProgressBar(f"{name} on {config['dataset']}", quiet=quiet, verbose=verbose))
-            callbacks: list[Callback] = [
+            told: list[Callback] = [
                 bar, lambda epoch: runs.append(folder / "metrics.jsonl", epoch.record()), watch,
-                partial(_note_coverage, estimator, bar)]
+                partial(_note_coverage, estimator, bar), *callbacks]
             if tensorboard:
-                callbacks.append(stack.enter_context(TensorBoard(folder / "tensorboard")))
+                told.append(stack.enter_context(TensorBoard(folder / "tensorboard")))
             if plan is not None:
                 bar.note(f"memory estimate {plan.estimate}")
-            estimator.fit(graph, checkpoint=checkpoints, callbacks=callbacks)
+            estimator.fit(graph, checkpoint=checkpoints, callbacks=told)
         estimator.save_weights(folder)
         if estimator.history:
             draw_if_possible(partial(report.draw_curve, folder / "curve.png",
@@ -371,6 +400,8 @@ def _resumable(folder: Path, data: Data) -> Iterator[None]:
                             encoding="utf-8")
         message = str(error).replace(named_rows(error.rows.tolist(), error.kind), named_rows(ids, error.kind))
         raise TrainingError(f"{message}; the ids of its {error.kind} are in {file}; without its cause, {how}") from None
+    except TrainingError as error:
+        raise type(error)(f"{error}; {how}") from None
     except OSError as error:  # a full disk, a folder that went away
         raise TrainingError(f"cannot write {error.filename or folder}: {error.strerror or error}; once that is "
                             f"mended, {how}") from None

@@ -47,6 +47,11 @@ def test_the_example_of_the_runs_page_works(tmp_path):
     assert (tmp_path / "kept").is_dir()
 
 
+def test_the_example_of_the_scale_page_works(tmp_path):
+    (block,) = code_blocks("docs/scale.md")
+    run("-c", block, cwd=tmp_path)
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda file: file.stem)
 def test_examples_run_with_one_epoch(example, tmp_path):
     assert "accuracy" in run(example, "1", cwd=tmp_path)

@@ -15,18 +15,19 @@ PACKAGE = Path(sgcl.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [  # a room may import those above it, and of its own; rooms on one line know nothing of each other
     ["errors", "compiled"],
-    ["sparse", "registry", "files", "signals", "chance", "ram"],
-    ["graph", "checkpoints"],
+    ["sparse", "registry", "files", "signals", "chance", "ram", "distributed", "launch"],
+    ["graph", "checkpoints", "partition"],
     ["samplers", "views", "encoders", "smoothing", "losses", "datasets", "evaluation"],
     ["methods", "readers"],
     ["loader", "embeddings"],
+    ["turns"],
     ["trainer"],
     ["settings", "recipes", "runs", "progress", "callbacks", "report", "levels"],
     ["estimator"],
     ["memory"],
     ["workflow", "options"],
     ["command"],
-    ["demo", "summary", "sweep"],
+    ["demo", "summary", "sweep", "ray_engine"],
     ["cli"],
     ["__main__", "__init__"],
 ]

@@ -48,7 +48,7 @@ def settings(number: int) -> list[str]:
     size = [] if sampler in ("full", "saint") else [f"--{sampler}-batch-size", "12"]
     return ["--smoothing", smoothing, "--sampler", sampler, f"--{sampler}-batches", str(BATCHES), *size, "--quiet",
             "--hidden-channels", "4", "--dropout", "0.2", "--epochs", str(EPOCHS), "--seed", str(number),
-            "--schedule", "cosine", "--warmup", "1", "--accumulate" if number % 3 == 0 else "--no-accumulate",
+            "--schedule", "cosine", "--warmup", "1", "--accumulate", str(number % 3),
             "--shared" if number % 2 else "--no-shared", "--workers", str(number % 3)]
 
 

@@ -101,6 +101,11 @@ def test_settings_that_may_be_left_out_may_be_none():
     assert resolved["patience"] is None
 
 
+def test_runs_from_when_accumulate_was_a_yes_or_no_mean_what_they_meant():
+    assert settings.resolve("sgcl", {"accumulate": True})["accumulate"] == 0
+    assert settings.resolve("sgcl", {"accumulate": False})["accumulate"] == 1
+
+
 def test_an_unknown_method_is_told():
     with pytest.raises(InputError, match=r"no method named 'sgclx'; did you mean 'sgcl'\?"):
         settings.resolve("sgclx", {})

@@ -58,7 +58,7 @@ def losses(history: list[Epoch]) -> list[float]:
     return [epoch.loss for epoch in history]
 
 
-@pytest.mark.parametrize("accumulate", [True, False])
+@pytest.mark.parametrize("accumulate", [0, 1, 2])
 def test_steps_are_those_of_a_loop_written_out(graph, accumulate):
     sampler, seed, epochs = RandomNode(batch_size=15, batches=3), 7, 2
     method, twin = tiny(), tiny()
@@ -68,27 +68,25 @@ def test_steps_are_those_of_a_loop_written_out(graph, accumulate):
     optimizer = torch.optim.Adam(twin.parameters(), lr=0.01, weight_decay=0.1)
     means = []
     for epoch in range(1, epochs + 1):
-        values = []
+        values, waiting = [], []
         for batch in range(3):
             generator = step_generator(seed, epoch, batch)
             loss = twin.loss(twin.augment(sampler(graph, generator), generator))
-            values.append(loss)
-            if not accumulate:
+            values.append(loss.detach())
+            waiting.append(loss)
+            if len(waiting) == (accumulate or 3) or batch == 2:
                 optimizer.zero_grad()
-                loss.backward()
+                (sum(waiting) / len(waiting)).backward()                   # the mean over the batches of a step
                 optimizer.step()
-        if accumulate:
-            optimizer.zero_grad()
-            (sum(values) / 3).backward()                                   # the mean over the batches, one step
-            optimizer.step()
-        means.append(float(sum(values).detach()) / 3)
+                waiting = []
+        means.append(float(sum(values)) / 3)
 
     assert losses(history) == pytest.approx(means, rel=1e-6)
     for mine, expected in zip(method.parameters(), twin.parameters(), strict=True):
         assert torch.allclose(mine, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize(("accumulate", "steps"), [(True, 4), (False, 12)])
+@pytest.mark.parametrize(("accumulate", "steps"), [(0, 4), (1, 12), (2, 8), (5, 4)])
 def test_after_step_is_told_how_far_the_training_is(graph, accumulate, steps):
     method = Scripted()
     train(method, graph, sampler=FullGraph(batches=3), epochs=4, accumulate=accumulate)
@@ -166,11 +164,11 @@ def test_the_learning_rate_follows_its_schedule(schedule, warmup, expected):
     assert [lr_factor(step, schedule, warmup=warmup, steps=4) for step in range(4)] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("accumulate", [True, False])
+@pytest.mark.parametrize("accumulate", [0, 1])
 def test_warm_up_is_counted_in_epochs_whatever_the_batches(graph, accumulate):
     method = Watched()
     train(method, graph, sampler=FullGraph(batches=2), epochs=2, lr=0.1, warmup=2, accumulate=accumulate)
-    steps = [1 / 2, 1] if accumulate else [1 / 4, 2 / 4, 3 / 4, 1]
+    steps = [1 / 4, 2 / 4, 3 / 4, 1] if accumulate else [1 / 2, 1]
     assert float(method.weight.detach()) == pytest.approx(-0.1 * sum(steps), rel=1e-4)
 
 
@@ -310,7 +308,7 @@ def test_gradients_whose_sum_is_too_large_alone_are_finite(graph):
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: type(sampler).__name__)
-@pytest.mark.parametrize("accumulate", [True, False])
+@pytest.mark.parametrize("accumulate", [0, 1])
 def test_training_on_batches_of_each_sampler_lowers_the_loss(graph, sampler, accumulate):
     history = losses(train(tiny(), graph, sampler=sampler, epochs=20, lr=0.01, accumulate=accumulate))
     assert sum(history[-4:]) < sum(history[:4])
@@ -326,6 +324,8 @@ def test_training_on_batches_of_each_sampler_lowers_the_loss(graph, sampler, acc
     ({"optimizer": "sgd"}, "no optimizer named 'sgd'; known: adam, adamw"),
     ({"schedule": "cosin"}, "no schedule named 'cosin'; did you mean 'cosine'"),
     ({"warmup": -1}, "warmup is -1, expected 0 or more epochs"),
+    ({"accumulate": -1}, "accumulate is -1, expected how many batches make an optimiser step, or 0 for all of an"),
+    ({"accumulate": True}, "accumulate is True, expected how many batches make an optimiser step"),
     ({"patience": 0}, "patience is 0, expected at least 1"),
     ({"seed": -1}, "seed is -1, expected a whole number from 0"),
     ({"seed": 2**32}, "seed is 4294967296"),

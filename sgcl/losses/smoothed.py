@@ -5,6 +5,7 @@ Behmanesh and Ovsjanikov, *Smoothed Graph Contrastive Learning via Seamless Prox
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -25,7 +26,7 @@ _NUMBERS = 1 << 19  # of a block of narrow rows
 
 def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positives21: CSR, *,
                               negative_weight: float | None = None, similarity: Similarity = "cosine",
-                              terms: Terms = "both") -> Tensor:
+                              terms: Terms = "both", total: Callable[[Tensor], Tensor] | None = None) -> Tensor:
     r"""Half the sum of both directions, (L(1,2) + L(2,1)) / 2, with
 
     .. math:: L(1,2) = ||P * (1 - C)||_F^2 + \lambda ||(1 - P) * C||_F^2, \quad c_{ij} = a <u_i, v_j> + b.
@@ -47,9 +48,16 @@ def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positive
         similarity: ``"cosine"``, a = b = 1/2 on normalised rows; ``"correlation"``, a = 1/D, b = 0 on columns
             standardised over the batch.
         terms: ``"positive"`` or ``"negative"`` keeps one of the two norms, for ablation.
+        total: where several processes hold some of the nodes each, sums a tensor over them: the loss is then that of
+            all nodes, with their N, and each process gives its share and the whole gradient of its rows. Only the Gram
+            matrices, column sums and N travel, no positives join nodes of two processes. With the cosine alone.
     """
     _check(h1, h2, positives12, positives21, similarity, terms)
+    if total is not None and similarity != "cosine":
+        raise InputError("smoothed_contrastive_loss: a total over processes goes with similarity 'cosine' alone")
     num_nodes, width = h1.shape
+    if total is not None:
+        num_nodes = int(total(torch.tensor(num_nodes, device=h1.device)))
     if similarity == "cosine":
         a, b, weight = 0.5, 0.5, 1 / (2 * num_nodes)
     else:
@@ -57,19 +65,21 @@ def smoothed_contrastive_loss(h1: Tensor, h2: Tensor, positives12: CSR, positive
         h1, h2 = _standardise(h1), _standardise(h2)                        # (N, D)
     weight = weight if negative_weight is None else negative_weight
     form = _Form(a, b, 0.0 if terms == "negative" else 1.0, 0.0 if terms == "positive" else weight,
-                 unit=similarity == "cosine")
+                 unit=similarity == "cosine", nodes=num_nodes, total=total)
     loss: Tensor = _SmoothedLoss.apply(h1, h2, positives12, positives21, form)
     return loss
 
 
 class _Form(NamedTuple):
-    """c = a <u, v> + b, the weights of the two norms, and whether rows are normalised."""
+    """c = a <u, v> + b, the weights of the two norms, whether rows are normalised, and what makes sums of all nodes."""
 
     a: float
     b: float
     pull: float
     push: float
     unit: bool
+    nodes: int                                   # of all processes
+    total: Callable[[Tensor], Tensor] | None
 
 
 class _Side(NamedTuple):
@@ -97,10 +107,13 @@ class _SmoothedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, h1: Tensor, h2: Tensor, positives12: CSR, positives21: CSR, form: _Form) -> Tensor:
         first, second = _side(h1.detach(), form.unit), _side(h2.detach(), form.unit)
+        if form.total is not None:
+            first, second = _of_all(first, second, form.total)
         pairs = union(positives12, positives21, h1.dtype)
         cost, slope, grad1 = _listed_pairs(first, second, pairs, form, ctx.needs_input_grad[0])
         everything = (form.a**2 * torch.dot(first.gram.view(-1), second.gram.view(-1))
-                      + 2 * form.a * form.b * torch.dot(first.total, second.total) + form.b**2 * len(h1) ** 2)
+                      + 2 * form.a * form.b * torch.dot(first.total, second.total)
+                      + form.b**2 * form.nodes**2) * (len(h1) / form.nodes)
         ctx.form, ctx.slopes = form, pairs.with_values(slope)
         ctx.save_for_backward(*first, *second, grad1)
         return (cost / 2 + form.push * everything).to(h1.dtype)
@@ -136,6 +149,14 @@ def _side(h: Tensor, unit: bool) -> _Side:
     for end in range(_COLUMNS, h.size(1), _COLUMNS):  # UᵀU is symmetric: what lies below its diagonal is copied
         side.gram[end:, end - _COLUMNS:end] = side.gram[end - _COLUMNS:end, end:].T
     return side
+
+
+def _of_all(first: _Side, second: _Side, total: Callable[[Tensor], Tensor]) -> tuple[_Side, _Side]:
+    """The sides with the sums over the rows of all processes: 2 (D² + D) numbers."""
+    own = [part for side in (first, second) for part in (side.gram, side.total)]
+    sums = total(torch.cat([part.view(-1) for part in own])).split([part.numel() for part in own])
+    gram1, total1, gram2, total2 = (found.view_as(part) for found, part in zip(sums, own, strict=True))
+    return first._replace(gram=gram1, total=total1), second._replace(gram=gram2, total=total2)
 
 
 def _listed_pairs(own: _Side, other: _Side, pairs: CSR, form: _Form, needs_gradient: bool,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from sgcl import distributed
 from sgcl.embeddings import NODES_AT_A_TIME
 from sgcl.estimator import Estimator
 from sgcl.graph import Graph
@@ -107,8 +108,11 @@ def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = No
     copy = round(_bytes_of_a_node(graph) * graph.num_nodes) if estimator.settings["normalize_features"] else 0
     blocks = _ENTRY * min(paths, torch.get_num_threads() * block_size())
     ahead = estimator.settings["workers"]  # batches and views that wait for their step
-    return Estimate(model, whole.beforehand + copy, whole.embedding + copy, (1 + ahead) * batch + copy,
-                    (1 + ahead) * step.views, step.step - step.views, blocks, size)
+    held = 1                               # batches that are in the making at once
+    if estimator.settings["sync_grams"]:
+        held = -(-(estimator.settings["accumulate"] or sampler.on(graph).batches) // distributed.current().size)
+    return Estimate(model, whole.beforehand + copy, whole.embedding + copy, (held + ahead) * batch + copy,
+                    (held + ahead) * step.views, held * (step.step - step.views), blocks, size)
 
 
 def _batch(sampler: Sampler, graph: Graph) -> Tensor:

@@ -29,13 +29,14 @@ class Plan(NamedTuple):
     embedding: int | None   # bytes in which the graph must be embedded block by block; ``None`` where it may be at once
 
 
-def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -> Plan | None:
+def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None, processes: int = 1) -> Plan | None:
     """How a training fits; an :class:`InputError` that names what would, where it does not.
 
     Args:
         estimator, graph: what is to be trained on what.
         limit: bytes that the process may hold in all; what it holds and what is free unless given. Near it, memory
             goes back to the system as soon as it is freed, which costs time.
+        processes: of this machine that do the same, and share that memory.
 
     Returns:
         ``None`` where the training is not on the CPU: other devices have a memory of their own.
@@ -43,7 +44,7 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -
     if device_for(estimator.settings["device"]) != "cpu":
         return None
     whole = phases(estimator, graph)
-    room = free_memory() if limit is None else limit - resident()          # with all that is loaded on first use
+    room = free_memory() / processes if limit is None else limit / processes - resident()  # with all that is loaded
     need = estimate(estimator, graph, whole=whole)
     if need.training > room:
         raise InputError(f"training takes about {shown(need.training)} with batches of {need.nodes} nodes, but "

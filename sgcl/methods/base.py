@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -27,6 +28,7 @@ class Method(nn.Module, ABC):
     """
 
     level: ClassVar[Level] = "node"              #: what it embeds: nodes of a graph, or graphs of a collection
+    unites: bool = False                         #: whether it has a ``union_loss``
     trained_with: ClassVar[dict[str, Any]] = {}  #: settings of the training that its paper has otherwise
 
     def __init__(self, *paired: View) -> None:
@@ -63,6 +65,14 @@ class Method(nn.Module, ABC):
     @abstractmethod
     def loss(self, views: Any) -> Tensor:
         """The loss of what ``augment`` made, ()."""
+
+    def union_loss(self, batches: Iterable[Any], total: Callable[[Tensor], Tensor]) -> Tensor:
+        """The share of some batches in the loss of all batches of a step, taken side by side as one, ().
+
+        ``batches`` is what ``augment`` made of each, to be looked at one after the other, perhaps none; ``total`` sums
+        tensors over all processes that have batches of the step, and each calls it as often.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def embed(self, graph: Graph) -> Tensor:

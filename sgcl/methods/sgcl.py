@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple, get_args
 
 import torch
@@ -18,7 +19,7 @@ from sgcl.graph import Graph
 from sgcl.losses.smoothed import Similarity, Terms, smoothed_contrastive_loss
 from sgcl.methods.base import Method
 from sgcl.smoothing import Identity, Smoothing, Taubin, edge_coverage
-from sgcl.sparse import CSR
+from sgcl.sparse import CSR, block_diagonal
 from sgcl.views import Compose, DropEdges, MaskFeatures, View
 
 Downstream = Literal["first", "mean", "concat"]
@@ -79,7 +80,7 @@ class SGCL(Method):
                     dropout=dropout) for _ in range(1 if shared else 2))
         self.smoothing, self.view1, self.view2 = smoothing, view1, view2
         self.negative_weight, self.similarity, self.terms = negative_weight, similarity, terms
-        self.embedding = embedding
+        self.embedding, self.unites = embedding, similarity == "cosine"
         self.edge_coverage: float | None = None  # of the first batch: its edges among the positives
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Pair:
@@ -90,10 +91,22 @@ class SGCL(Method):
         return pair
 
     def loss(self, views: Pair) -> Tensor:
-        h1 = self.encoders[0](views.first.x, views.first.adj)              # (N, D)
-        h2 = self.encoders[-1](views.second.x, views.second.adj)           # (N, D)
-        return smoothed_contrastive_loss(h1, h2, views.positives12, views.positives21, terms=self.terms,
+        return smoothed_contrastive_loss(*self._encoded(views), views.positives12, views.positives21, terms=self.terms,
                                          negative_weight=self.negative_weight, similarity=self.similarity)
+
+    def union_loss(self, batches: Iterable[Pair], total: Callable[[Tensor], Tensor]) -> Tensor:
+        first = self.encoders[0]
+        assert isinstance(first, Encoder)
+        none = torch.empty(0, first.out_channels, device=next(first.parameters()).device)
+        h1, h2, positives12, positives21 = [none], [none], [], []
+        for views in batches:
+            for parts, part in zip((h1, h2), self._encoded(views), strict=True):
+                parts.append(part)
+            positives12.append(views.positives12)
+            positives21.append(views.positives21)
+        joined = (block_diagonal(parts, none.device) for parts in (positives12, positives21))
+        return smoothed_contrastive_loss(torch.cat(h1), torch.cat(h2), *joined, terms=self.terms, total=total,
+                                         negative_weight=self.negative_weight)
 
     def embed(self, graph: Graph) -> Tensor:
         if self.embedding == "first":
@@ -101,6 +114,10 @@ class SGCL(Method):
             return h
         both = [encoder(graph.x, graph.adj) for encoder in self.encoders]
         return torch.cat(both, dim=1) if self.embedding == "concat" else torch.stack(both).mean(0)
+
+    def _encoded(self, views: Pair) -> tuple[Tensor, Tensor]:
+        """(N, D) of either view."""
+        return (self.encoders[0](views.first.x, views.first.adj), self.encoders[-1](views.second.x, views.second.adj))
 
 
 def check_contrast(owner: str, negative_weight: float | None, similarity: str, terms: str) -> None:

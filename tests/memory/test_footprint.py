@@ -55,6 +55,15 @@ def test_a_batch_takes_what_it_holds_and_the_whole_graph_is_embedded(small):
     assert walk.total == walk.always + walk.embedding > walk.training
 
 
+def test_batches_that_make_one_loss_are_held_together(small):
+    graph, sampler = random_graph(3000), RandomWalk(batch_size=300, batches=6)
+    one, three, all_six = (estimate(estimator_for("sgcl")(hidden_channels=64, sampler=sampler, **chosen), graph)
+                           for chosen in ({}, {"sync_grams": True, "accumulate": 3}, {"sync_grams": True,
+                                                                                      "accumulate": 0}))
+    assert three.activations == pytest.approx(3 * one.activations, abs=6 * NOISE)
+    assert all_six.batch == pytest.approx(6 * one.batch)
+
+
 def test_width_costs_activations_and_normalised_features_a_copy(small):
     graph = random_graph(1500)
     narrow, wide, copied = (estimate(estimator_for("sgcl")(**chosen), graph) for chosen in (
