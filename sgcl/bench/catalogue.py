@@ -59,10 +59,10 @@ def _index(lines: Lines) -> Page:
     return Page("README", "Results", f"""{headline(NODE_SMALL, lines)}
 
 Every table and figure of the SGCL paper, and some beside, by one command each: ours beside the paper's, with the
-difference and whether it is within noise. No figure of ours is typed: a cell is a run with its seed, settings, protocol,
-times, versions and commit, a line of JSON in `results/`, and `sgcl bench render` makes these pages from the lines. What
-was not run says so, with its command; `sgcl bench all` runs whatever has no line yet, cheap cells first, and goes on
-where it was when it is stopped.
+difference and whether it is within noise. No figure of ours is typed: a cell is a run with its seed, settings,
+protocol, times, versions and commit, a line of JSON in `results/`, and `sgcl bench render` makes these pages from the
+lines. What was not run says so, with its command; `sgcl bench all` runs whatever has no line yet, cheap cells first,
+and goes on where it was when it is stopped.
 
 A time on the pages is of one core of a shared machine, for orientation.
 """, (Table(("", "command", "cells run", "data not on the machine"), tuple(rows)),))

@@ -13,7 +13,7 @@ from sgcl.evaluation import PROTOCOLS
 from sgcl.recipes import recipe
 from sgcl.workflow import FLOORS
 
-_BESIDE = ("device", "workers", "seed")     # where a training runs, which changes no result; seeds are told apart anyway
+_BESIDE = ("device", "workers", "seed")     # where a training runs changes no result; seeds are told apart anyway
 _LATE = ("start_epoch", "warmup")           # settings that count epochs, beside ``epochs``
 
 
@@ -81,7 +81,7 @@ class Cell:
     @property
     def training(self) -> tuple[Any, ...]:
         """Cells that agree in this are measured on one training."""
-        graph = None if self.protocol is None else type(PROTOCOLS[self.protocol]).restrict  # one and the same if inherited
+        graph = None if self.protocol is None else type(PROTOCOLS[self.protocol]).restrict  # the same where inherited
         return (self.measure, self.method, self.dataset, self.seed, graph, _resolved(self.method, _text(self.settings)))
 
     @property
@@ -106,8 +106,8 @@ class Cell:
                 **({} if self.shortened is None else {"shortened": self.shortened})}
 
     def __str__(self) -> str:
-        ways = "" if self.protocol is None else f", {self.protocol} split" + (f", {self.probe} probe" if self.probe else "")
-        return f"{self.dataset} {self.name} seed {self.seed}{ways}"
+        ways = [f", {word} {what}" for word, what in ((self.protocol, "split"), (self.probe, "probe")) if word is not None]
+        return f"{self.dataset} {self.name} seed {self.seed}{''.join(ways)}"
 
 
 def key_of(line: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -146,5 +146,5 @@ def _text(given: Mapping[str, Any]) -> str:
 
 @cache
 def _resolved(method: str, given: str) -> str:
-    """Settings with all defaults, as text that is equal where they are; a line from before a setting has its default."""
+    """Settings with all defaults, as text that is equal where they are; lines from before a setting get its default."""
     return _text(settings.encode(settings.resolve(method, json.loads(given))))

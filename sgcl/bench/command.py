@@ -40,7 +40,7 @@ def command(words: list[str]) -> None:
                     description="Run the tables and figures of the paper cell by cell, each cell once: a line of JSON "
                                 "with its settings,\nseed, protocol, times and versions. The same command goes on "
                                 "where it was when it was stopped.",
-                    epilog="benchmarks:\n" + "\n".join(f"  {name:<18}{bench.title}" for name, bench in BENCHES.items()) +
+                    epilog="\n".join(["benchmarks:", *(f"  {one.name:<18}{one.title}" for one in BENCHES.values())]) +
                            "\n\nexample: sgcl bench node-small --datasets cora --methods SGCL-T GRACE --seeds 3")
     parser.add_argument("name", metavar="NAME", help="a benchmark, 'all', or 'list' to see what there is")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="those of the table unless given; others of the "
@@ -155,7 +155,7 @@ def _is_here(dataset: str) -> bool:
 
 
 def _list(lines: Lines, as_json: bool) -> None:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for bench in BENCHES.values():
         cells = {cell.key: cell for cell in bench.cells(lines)}
         rows.append({"name": bench.name, "title": bench.title, "cells": len(cells),

@@ -22,7 +22,7 @@ from sgcl.graph import Graph
 from sgcl.memory import check_memory
 from sgcl.smoothing import SMOOTHINGS
 
-SHARED = ("random", "converged")    # protocol and probe in which all methods meet; there their encoders are also scored untrained
+SHARED = ("random", "converged")    # where all methods meet: protocol and probe; scores their untrained encoders too
 BLOCKS = "sbm-"                     # begins the name of a block model; its number of nodes follows
 _TIMED = 6                          # epochs, the second half of which counts
 _STEPS = 100                        # of the published probe, for its time

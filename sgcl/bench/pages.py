@@ -39,13 +39,14 @@ def accuracy_table(bench: Bench, lines: Lines, dataset: str, way: Way, rows: Ite
         if way in bench.ways(row, dataset):
             mine = lines.of(bench.of(row, dataset, way))
             figure = published.figure(bench.name, row.name, dataset)
-            table.append((row.name, tested(bench, lines, row, dataset, way), mean(mine, "val", 100),
-                          seeds_of(bench, row, dataset, mine), *compared(mine, figure), mean(mine, "disparity", 1, "+.3f"),
-                          trained(mine), *(column(row, mine) for _, column in more)))
+            table.append((row.name, shown(bench, lines, row, dataset, way), mean(mine, "val", 100),
+                          seeds_of(bench, row, dataset, mine), *compared(mine, figure),
+                          mean(mine, "disparity", 1, "+.3f"), trained(mine),
+                          *(column(row, mine) for _, column in more)))
     return _without_empty(Table((*columns, *(name for name, _ in more)), tuple(table), titled(dataset, way)))
 
 
-def tested(bench: Bench, lines: Lines, row: Row, dataset: str, way: Way, field: str = "test", scale: float = 100,
+def shown(bench: Bench, lines: Lines, row: Row, dataset: str, way: Way, field: str = "test", scale: float = 100,
            form: str = ".2f") -> Value:
     """Mean and deviation over seeds; where there is none, why, or how to get it."""
     cells = list(bench.of(row, dataset, way))
@@ -80,12 +81,12 @@ def compared(mine: Sequence[Line], figure: Figure | None) -> tuple[Value | str, 
     """The paper's figure, the difference of ours in points, and whether that is within noise."""
     if figure is None:
         return "", "", ""
-    shown = Value(figure.value, str(figure), figure.deviation)
+    quoted = Value(figure.value, str(figure), figure.deviation)
     values = [100 * line["test"] for line in mine if line.get("test") is not None]
     if not values:
-        return shown, "", ""
+        return quoted, "", ""
     difference = statistics.mean(values) - figure.value
-    return shown, Value(difference, f"{difference:+.2f}"), "yes" if abs(difference) <= noise(values, figure) else "no"
+    return quoted, Value(difference, f"{difference:+.2f}"), "yes" if abs(difference) <= noise(values, figure) else "no"
 
 
 def noise(values: Sequence[float], figure: Figure) -> float:

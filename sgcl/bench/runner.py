@@ -123,8 +123,8 @@ def size_of(dataset: str) -> int:
     return datasets.DATASETS[dataset].nodes + datasets.DATASETS[dataset].edges
 
 
-def _run(waiting: list[_Job], lines: Lines, files: Mapping[Cell, str], outcome: Outcome, most: int, deadline: float | None,
-         quiet: bool) -> None:
+def _run(waiting: list[_Job], lines: Lines, files: Mapping[Cell, str], outcome: Outcome, most: int,
+         deadline: float | None, quiet: bool) -> None:
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
     if hasattr(context, "set_forkserver_preload"):

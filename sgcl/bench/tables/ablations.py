@@ -1,4 +1,4 @@
-"""What each part does: samplers, terms of the loss, and the settings of the smoothings. Tables 11 to 16 of the paper."""
+"""What each part does: samplers, terms of the loss, and the settings of the smoothings; Tables 11 to 16."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ SGCL in batches of about 2,000 nodes, four an epoch, drawn in four ways; the rec
 
 LOSS_TERMS = Bench(
     "loss-terms", "Terms of the loss", """
-`A` keeps the term of the positive pairs alone, `B` that of the negative ones. """ + _RECIPE + """The weight of the second
-term is the recipe's; the paper has 4e-4 on Cora and 1e-4 on the others. On ogbn-arxiv the paper's figures here are some
-1.4 points below those of its Table 2.
+`A` keeps the term of the positive pairs alone, `B` that of the negative ones. """ + _RECIPE + """The weight of the
+second term is the recipe's; the paper has 4e-4 on Cora and 1e-4 on the others. On ogbn-arxiv the paper's figures here
+are some 1.4 points below those of its Table 2.
 """, tuple(Row(f"{row.name}/{name}", "sgcl", {**row.settings, "terms": terms})
            for row in SMOOTHED for name, terms in TERMS.items()),
     {"cora": 3, "coauthor-cs": 1, "ogbn-arxiv": 1}, accuracy_page)
@@ -116,15 +116,17 @@ TAUBIN_GRID = Bench(
     ABLATED, partial(grid_page, MU, TAU, ("mu", "tau"), _taubin))
 
 TAUBIN_STEPS = Bench(
-    "taubin-steps", "Taubin: steps K", "SGCL-T with mu -0.4 and tau 0.3. " + _RECIPE + """The time of an epoch is that of
-the whole training on one core by its epochs. The paper has 84.47 for K = 2 on Cora here and 84.33 in its Table 1.""",
+    "taubin-steps", "Taubin: steps K", "SGCL-T with mu -0.4 and tau 0.3. " + _RECIPE + """
+The time of an epoch is that of the whole training on one core by its epochs. The paper has 84.47 for K = 2 on Cora here
+and 84.33 in its Table 1.""",
     tuple(_smoothed(f"K={steps}", name="taubin", steps=steps) for steps in range(1, 8)), ABLATED, steps_page)
 
 BILATERAL_GRID = Bench(
     "bilateral-grid", "Bilateral: sigma", """
 SGCL-B. As the paper has the filter, without the node itself among its neighbours, both sigmas cancel at one hop and
 every cell would be the same; here `include_self=True`, where they mean something. With sigma_spatial up to 0.1 the
-filter is then the identity (exp(-50) at 0.1), so that all that the paper's table shows there is chance; sigmas of 0.5 and
+filter is then the identity (exp(-50) at 0.1), so that all that the paper's table shows there is chance; sigmas of 0.5
+and
 more, which the paper does not have, are where it begins to act. """ + _RECIPE,
     tuple(_smoothed(_bilateral(spatial, intensity), name="bilateral", sigma_spatial=spatial,
                     sigma_intensity=float(intensity), include_self=True)
@@ -132,7 +134,7 @@ more, which the paper does not have, are where it begins to act. """ + _RECIPE,
     ABLATED, partial(grid_page, SPATIAL, INTENSITY, ("sigma_spatial", "sigma_intensity"), _bilateral))
 
 DIFFUSION_GRID = Bench(
-    "diffusion-grid", "Diffusion: eta and K", "SGCL-D. " + _RECIPE + """The paper has 84.47 for eta 0.03 and K = 2 on Cora
-here and 84.17 in its Table 1.""",
+    "diffusion-grid", "Diffusion: eta and K", "SGCL-D. " + _RECIPE + """
+The paper has 84.47 for eta 0.03 and K = 2 on Cora here and 84.17 in its Table 1.""",
     tuple(_smoothed(_diffusion(eta, steps), name="diffusion", eta=eta, steps=steps) for steps in STEPS for eta in ETA),
     ABLATED, partial(grid_page, ETA, STEPS, ("eta", "K"), _diffusion))

@@ -12,7 +12,7 @@ from sgcl.bench.bench import Bench, Way
 from sgcl.bench.cells import Cell, Row, with_epochs
 from sgcl.bench.lines import Lines
 from sgcl.bench.measures import SHARED
-from sgcl.bench.pages import NOISE, absent, compared, mean, seeds_of, tested, text_of, titled, trained
+from sgcl.bench.pages import NOISE, absent, compared, mean, seeds_of, shown, text_of, titled, trained
 from sgcl.bench.rows import BASELINES, FLOOR_ROWS, SGCL
 from sgcl.recipes import recipe
 from sgcl.report.page import Page, Plot, Series, Table, Value
@@ -43,7 +43,7 @@ def _beside_papers(bench: Bench, lines: Lines, dataset: str) -> Table:
         if dataset in claim.figures:
             row, way, figure = known[claim.row], (claim.protocol, claim.probe), claim.figures[dataset]
             mine = lines.of(bench.of(row, dataset, way))
-            rows.append((row.name, f"{claim.protocol}, {claim.probe}", tested(bench, lines, row, dataset, way),
+            rows.append((row.name, f"{claim.protocol}, {claim.probe}", shown(bench, lines, row, dataset, way),
                          seeds_of(bench, row, dataset, mine), *compared(mine, figure),
                          "" if figure is None else figure.source, trained(mine),
                          "recipe" if recipe(row.method, dataset) else "the method's defaults"))
@@ -56,7 +56,7 @@ def _together(bench: Bench, lines: Lines, dataset: str) -> list[Table | Plot]:
     rows = []
     for row in bench.rows:
         mine = lines.of(bench.of(row, dataset, SHARED))
-        value = tested(bench, lines, row, dataset, SHARED)
+        value = shown(bench, lines, row, dataset, SHARED)
         rows.append((row.name, value, mean(mine, "val", 100), mean(mine, "untrained", 100),
                      seeds_of(bench, row, dataset, mine), trained(mine)))
     floors = {row.name for row in FLOOR_ROWS}
@@ -122,8 +122,8 @@ BASELINES_BENCH = Bench(
     "baselines", "Baselines", """
 Thirteen methods beside SGCL, each in one file on the same contract, trained by the same loop: see
 [baselines](../baselines.md) for what each does, for corrections that are kept and for what to know of the published
-figures. Means and sample deviations are over seeds, each of which trains an encoder and, but for the public split, draws
-a split. Training seconds are those of one core, the median of the seeds.
+figures. Means and sample deviations are over seeds, each of which trains an encoder and, but for the public split,
+draws a split. Training seconds are those of one core, the median of the seeds.
 
 The first tables score by the split and, where this library has it, the probe of the method's paper:
 
@@ -148,9 +148,9 @@ EQUAL_BUDGET = Tuned(
     "equal-budget", "All methods with an equal budget for their settings", f"""
 What was spent on the settings of a published recipe cannot be known: the authors had whatever budget they had, often
 with a look at test nodes; SGCL's recipe for Cora and CiteSeer comes from a search on validation nodes
-([results](node-small.md)), those of BGRL and G-BT from a few tries. Here every method has the same: {len(GRID)} settings
-around its recipe, its learning rate times 1, 2, 1/2 and 1/4, for all and for half of the epochs. Each is trained once on
-a seed that is not reported, the best on the validation nodes of that seed's split goes on to the seeds of the table, and
-the test labels of that split are hidden meanwhile; other draws test on some of its validation nodes. `sgcl sweep` does
-the like for any grid.
+([results](node-small.md)), those of BGRL and G-BT from a few tries. Here every method has the same: {len(GRID)}
+settings around its recipe, its learning rate times 1, 2, 1/2 and 1/4, for all and for half of the epochs. Each is
+trained once on a seed that is not reported, the best on the validation nodes of that seed's split goes on to the seeds
+of the table, and the test labels of that split are hidden meanwhile; other draws test on some of its validation nodes.
+`sgcl sweep` does the like for any grid.
 """, (*SGCL, *BASELINES), SEEDS, tuned_page, file="methods-search.jsonl")

@@ -38,10 +38,11 @@ def _speed(runs: list[dict[str, float]]) -> Table:
     """The last run, and how far such runs differ."""
     took, others = runs[-1], ("GraphCL", "InfoGraph")
     ratios = [run[name] / run["GraphCL"] for run in runs for name in run if name.startswith("SGCL")]
-    rows = tuple((name, number(ms, ".0f"), *(number(ms / took[other], ".2f") for other in others))
+    rows: tuple[tuple[Value | str, ...], ...] = tuple(
+        (name, number(ms, ".0f"), *(number(ms / took[other], ".2f") for other in others))
                  for name, ms in took.items())
     return Table(("", "ms an epoch", "/ GraphCL", "/ InfoGraph"), rows,
-                 f"Time of an epoch (`benchmarks/graph_level.py`): PROTEINS, batches of 128 graphs, one encoder for all; "
+                 "Time of an epoch (`benchmarks/graph_level.py`): PROTEINS, batches of 128, one encoder for all; "
                  f"over {len(runs)} runs the ratios to GraphCL were between {min(ratios):.2f} and {max(ratios):.2f}")
 
 

@@ -24,8 +24,8 @@ def datasets_page(bench: Bench, lines: Lines) -> Page:
             line = lines.get(cell)
             if line is None:
                 missing = absent(bench, lines, bench.rows[0], dataset, [cell])
-                cells: list[Value] = [Value(None, f"{missing.text}; paper {_paper(name, dataset, about['columns'][0])}"), *(
-                    Value(None, f"paper {_paper(name, dataset, column)}") for column in about["columns"][1:])]
+                cells = [Value(None, f"paper {_paper(name, dataset, column)}") for column in about["columns"]]
+                cells[0] = Value(None, f"{missing.text}; {cells[0].text}")
             else:
                 cells = [_statistic(line["measured"], name, dataset, column) for column in about["columns"]]
             rows.append((dataset, *cells))
@@ -51,7 +51,7 @@ def _paper(table: str, dataset: str, column: str) -> str:
 
 def figure_page(bench: Bench, lines: Lines) -> Page:
     """Weights by distance, and the grid as a heat map for each smoothing."""
-    rows, plots, series = [], list[Plot](), []
+    rows, plots, series = list[tuple[Value | str, ...]](), list[Plot](), []
     for row in bench.rows:
         (cell,) = _filters(bench, row)
         line = lines.get(cell)
@@ -77,8 +77,8 @@ def _filters(bench: Bench, row: Row) -> tuple[Cell]:
 
 DATASETS_BENCH = Bench(
     "datasets", "Statistics of the datasets", """
-Measured on the graphs as they are trained on, undirected and without self-loops; in brackets what the paper has where it
-differs by more than a hundredth. The paper counts edges of some graphs as their files list them, and of some
+Measured on the graphs as they are trained on, undirected and without self-loops; in brackets what the paper has where
+it differs by more than a hundredth. The paper counts edges of some graphs as their files list them, and of some
 collections in both directions; Computers and Photo are there without their isolated nodes. Diameters are the longest
 shortest path from 1,000 nodes drawn at random.
 """, (Row("statistics", "sgcl"),), dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Disparity over the homophily series and on real graphs, and heterophilic graphs: the feature space of SGCL and GCL."""
+"""Disparity over the homophily series and on real graphs, and heterophilic graphs: SGCL beside GCL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sgcl.bench import published
 from sgcl.bench.bench import Bench, Way
 from sgcl.bench.cells import Row, default_way
 from sgcl.bench.lines import Lines
-from sgcl.bench.pages import absent, accuracy_page, mean, seeds_of, tested, text_of
+from sgcl.bench.pages import absent, accuracy_page, mean, number, seeds_of, shown, text_of
 from sgcl.bench.rows import FLOOR_ROWS, GCL, SGCL
 from sgcl.bench.tables.nodes import NODE_SEEDS, fewer_of_baselines
 from sgcl.report.page import Page, Plot, Series, Table, Value
@@ -23,13 +23,14 @@ def series_page(bench: Bench, lines: Lines) -> Page:
     parts: list[Table | Plot] = []
     for field, title, scale, form in (("disparity", "Disparity, lower is better", 1, "+.3f"),
                                       ("test", "Test accuracy, %", 100, ".2f")):
-        rows = tuple((dataset, *(tested(bench, lines, row, dataset, default_way(dataset), field, scale, form) for row in bench.rows))
-                     for dataset in bench.seeds)
-        parts.append(Table(("", *(row.name for row in bench.rows)), rows, title))
+        found = {(row.name, dataset): shown(bench, lines, row, dataset, default_way(dataset), field, scale, form)
+                 for row in bench.rows for dataset in bench.seeds}
+        parts.append(Table(("", *(row.name for row in bench.rows)), tuple(
+            (dataset, *(found[row.name, dataset] for row in bench.rows)) for dataset in bench.seeds), title))
         series = []
-        for number, row in enumerate(bench.rows, start=1):
-            points = [(float(dataset.split("-")[1]), value) for dataset, *cells in rows
-                      if isinstance(value := cells[number - 1], Value) and value.number is not None]
+        for row in bench.rows:
+            points = [(float(dataset.split("-")[1]), value) for dataset in bench.seeds
+                      if (value := found[row.name, dataset]).number is not None]
             if points:
                 series.append(Series(row.name, tuple(x for x, _ in points),
                                      tuple(value.number or 0.0 for _, value in points),
@@ -48,7 +49,7 @@ def disparity_page(bench: Bench, lines: Lines) -> Page:
             cells = list(bench.of(row, dataset, way))
             mine, figure = lines.of(cells), published.figure(bench.name, row.name, dataset)
             raw = mean(mine, "disparity", 1, "+.4f")
-            scaled = Value(None, "") if raw.number is None else Value((raw.number + 2) / 4, f"{(raw.number + 2) / 4:.4f}")
+            scaled = number(None if raw.number is None else (raw.number + 2) / 4, ".4f")
             rows.append((row.name, raw if mine else absent(bench, lines, row, dataset, cells), scaled,
                          mean(mine, "dirichlet_intra", 1, ".4f"), mean(mine, "dirichlet_inter", 1, ".4f"),
                          seeds_of(bench, row, dataset, mine),
@@ -67,9 +68,9 @@ def _only_own(row: Row, dataset: str) -> Sequence[Way]:
 
 
 _MEASURE = """
-Disparity of an embedding, rows of unit length: the mean over edges inside classes of ½||x_i - x_j||² minus the mean over
-edges between classes. Lower is better. `GCL (GRACE)` is GRACE's loss on SGCL's encoder, views and epochs, the comparator
-of the paper; `SGCL-Identity` is SGCL's loss with the conventional target.
+Disparity of an embedding, rows of unit length: the mean over edges inside classes of ½||x_i - x_j||² minus the mean
+over edges between classes. Lower is better. `GCL (GRACE)` is GRACE's loss on SGCL's encoder, views and epochs, the
+comparator of the paper; `SGCL-Identity` is SGCL's loss with the conventional target.
 """
 
 DISPARITY_SERIES = Bench(
@@ -91,6 +92,6 @@ HETEROPHILY = Bench(
     "heterophily", "Heterophilic graphs", """
 Chameleon, Actor and the WebKB graphs on the ten fixed splits of Geom-GCN, seed i on split i; genius and twitch-gamers
 on fixed random 50 / 25 / 25 % splits of this library (genius by ROC-AUC). `GCL (GRACE)` is GRACE's loss on SGCL's
-encoder, views and epochs. The paper does not say how it split, so that levels may not be comparable; a node more or less
-is 2.7 points on Cornell and Texas.
+encoder, views and epochs. The paper does not say how it split, so that levels may not be comparable; a node more or
+less is 2.7 points on Cornell and Texas.
 """, (*FLOOR_ROWS, GCL, *SGCL), HETEROPHILIC, accuracy_page)

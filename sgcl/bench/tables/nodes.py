@@ -52,13 +52,13 @@ def headline(bench: Bench, lines: Lines) -> str:
     """For how many datasets our best row is at or above the paper's best, by split."""
     counts = []
     rows = standing(bench, lines)
-    for protocols, named_ in ((("development", "random"), "with the development nodes of the citation graphs drawn once"),
-                              (("redrawn", "random"), "with those drawn anew for each seed")):
+    for protocols, how in ((("development", "random"), "with the development nodes of the citation graphs drawn once"),
+                           (("redrawn", "random"), "with those drawn anew for each seed")):
         mine = [(dataset, best, paper) for dataset, way, best, paper in rows if way[0] in protocols]
         run = [(dataset, best[1].number, paper[1].value) for dataset, best, paper in mine if best is not None]
         above = [dataset for dataset, ours, theirs in run if ours is not None and ours >= theirs]
         which = f" ({', '.join(above)})" if above else ""
-        counts.append(f"{len(above)} of {len(mine)} datasets{which} {named_}, {len(run)} of which have been run")
+        counts.append(f"{len(above)} of {len(mine)} datasets{which} {how}, {len(run)} of which have been run")
     return f"**Our best row is at or above the paper's best row on {counts[0]}; and on {counts[1]}.**"
 
 
