@@ -106,8 +106,9 @@ class Cell:
                 **({} if self.shortened is None else {"shortened": self.shortened})}
 
     def __str__(self) -> str:
-        ways = [f", {word} {what}" for word, what in ((self.protocol, "split"), (self.probe, "probe")) if word is not None]
-        return f"{self.dataset} {self.name} seed {self.seed}{''.join(ways)}"
+        words = {"split": self.protocol, "probe": self.probe}
+        ways = "".join(f", {word} {what}" for what, word in words.items() if word is not None)
+        return f"{self.dataset} {self.name} seed {self.seed}{ways}"
 
 
 def key_of(line: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -13,7 +13,6 @@ from sgcl.bench.cells import Cell, Row
 from sgcl.bench.lines import Line, Lines
 from sgcl.bench.published import Figure
 from sgcl.report.page import Page, Plot, Series, Table, Value
-from sgcl.workflow import FLOORS
 
 NEAR = 1.0      # points
 NOISE = (f"A difference is *within noise* if it is at most {NEAR} points or two standard errors: of ours, the sample "
@@ -148,10 +147,6 @@ def text_of(bench: Bench) -> str:
 
 def number(value: float | None, form: str = ".4g") -> Value:
     return Value(value, "" if value is None else format(value, form))
-
-
-def is_floor(row: Row) -> bool:
-    return row.name in FLOORS
 
 
 def _series(name: str, points: Sequence[tuple[str, float, float]], *, paper: bool = False) -> Series:

@@ -30,6 +30,7 @@ from sgcl.trainer import TrainingError
 _GUESS = 2e-6       # seconds of an epoch for a node or an edge, where no line tells
 _ALONE = "epoch"    # a measure of time: nothing runs beside it
 _LOOK = 0.2         # seconds between two looks at signals
+_PRELOAD = ["sgcl.bench.measures", "sklearn.datasets", "sklearn.linear_model", "sklearn.neighbors", "sklearn.svm"]
 
 Wanted = Callable[[Lines], Iterable[tuple[str, Cell]]]
 
@@ -128,7 +129,7 @@ def _run(waiting: list[_Job], lines: Lines, files: Mapping[Cell, str], outcome: 
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
     if hasattr(context, "set_forkserver_preload"):
-        context.set_forkserver_preload(["sgcl.bench.measures"])  # children begin with all of it imported
+        context.set_forkserver_preload(_PRELOAD)  # children begin with all of it imported
     running: list[_Job] = []
     with stop_request() as request:
         try:
