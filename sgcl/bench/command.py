@@ -168,7 +168,9 @@ def _list(lines: Lines, as_json: bool) -> None:
 
 
 def _dry_run(benches: Sequence[Bench], lines: Lines, given: Any) -> None:
-    wanted = {cell.key: cell for _, cell in _cells(benches, lines, given)}
+    wanted: dict[Any, Cell] = {}
+    for _, cell in _cells(benches, lines, given):
+        wanted.setdefault(cell.key, cell)
     jobs = jobs_of([cell for cell in wanted.values() if lines.get(cell) is None], lines)
     if given.json:
         print(json.dumps([{"cells": [str(cell) for cell in job.cells], "seconds": round(job.seconds, 1)}
