@@ -14,12 +14,11 @@ from torch_geometric.data import Data
 
 from sgcl import datasets, levels, runs, settings, sweep, workflow
 from sgcl.bench.cells import Cell, with_epochs
-from sgcl.bench.peak import peak_increase
 from sgcl.chance import step_generator
 from sgcl.estimator import Estimator, estimator_for
 from sgcl.evaluation import PROTOCOLS, published_probe
 from sgcl.graph import Graph
-from sgcl.memory import check_memory
+from sgcl.memory import check_memory, peak_increase
 from sgcl.smoothing import SMOOTHINGS
 
 SHARED = ("random", "converged")    # where all methods meet: protocol and probe; scores their untrained encoders too

@@ -32,7 +32,7 @@ def lines(tmp_path):
 
 
 def test_a_mean_has_its_deviation_over_seeds():
-    assert mean([{"test": 0.80}, {"test": 0.82}], "test", 100) == Value(81.0, "81.00 ± 1.41", pytest.approx(math.sqrt(2)))
+    assert mean([{"test": 0.80}, {"test": 0.82}], "test", 100) == Value(81.0, "81.00 ± 1.41", pytest.approx(2 ** 0.5))
     assert mean([{"test": 0.8}, {"other": 1}], "test", 100) == Value(80.0, "80.00")
     assert mean([], "test", 100) == Value(None, "")
 

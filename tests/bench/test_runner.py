@@ -154,7 +154,8 @@ def in_session(leader):
 
 
 def test_an_interrupt_ends_in_one_line(tmp_path):
-    stopped = subprocess.Popen(bench(tmp_path, "--epochs", "1000000"), stderr=subprocess.PIPE, text=True, start_new_session=True)
+    stopped = subprocess.Popen(bench(tmp_path, "--epochs", "1000000"), stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
     while stopped.poll() is None and len(in_session(stopped.pid)) < 4:
         time.sleep(0.05)
     os.killpg(stopped.pid, signal.SIGINT)

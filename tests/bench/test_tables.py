@@ -10,8 +10,9 @@ from sgcl.cli import main
 
 TINY = {  # one row on one small dataset
     "node-small": ("digits", "DGI"), "node-large": ("digits", "DGI"), "graphs": ("mutag", "raw features"),
-    "baselines": ("digits", "CCA-SSG"), "equal-budget": ("digits", "CCA-SSG"), "disparity-series": ("digits", "GCL (GRACE)"),
-    "disparity": ("digits", "SGCL-Identity"), "heterophily": ("digits", "raw features"), "smoothing": ("digits", "SGCL-D"),
+    "baselines": ("digits", "CCA-SSG"), "equal-budget": ("digits", "CCA-SSG"),
+    "disparity-series": ("digits", "raw features"), "disparity": ("digits", "SGCL-Identity"),
+    "heterophily": ("digits", "GCL (GRACE)"), "smoothing": ("digits", "SGCL-D"),
     "smoothing-figure": ("grid", "taubin"), "datasets": ("digits", "statistics"), "runtime": ("digits", "DGI"),
     "memory": ("digits", "SGCL-D/node"), "samplers": ("digits", "SGCL-D/edge"), "loss-terms": ("digits", "SGCL-D/A"),
     "taubin-grid": ("digits", "mu=-0.2,tau=0.1"), "taubin-steps": ("digits", "K=1"),
