@@ -64,7 +64,8 @@ protocol, times, versions and commit, a line of JSON in `results/`, and `sgcl be
 lines. What was not run says so, with its command; `sgcl bench all` runs whatever has no line yet, cheap cells first,
 and goes on where it was when it is stopped.
 
-A time on the pages is of one core of a shared machine, for orientation.
+`results.html` has all pages in one, with tables to sort and plots, to be read offline. A time on the pages is of one
+core of a shared machine, for orientation.
 """, (Table(("", "command", "cells run", "data not on the machine"), tuple(rows)),))
 
 

@@ -29,9 +29,17 @@ class Lines:
         self.where, self.is_file = where, where.suffix == ".jsonl"
         self._found: dict[tuple[Any, ...], Line] = {}
         self.absent: set[str] = set()   # datasets that were not on the machine where they were asked for
-        for file in [where] if self.is_file else [where / name for name in dict.fromkeys((*names, ABSENT))]:
-            for line in runs.read_lines(file):
-                self._take(line)
+        self._sizes = dict.fromkeys([where] if self.is_file else [where / name for name in (*names, ABSENT)], 0)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read what others have written meanwhile."""
+        for file, before in self._sizes.items():
+            size = file.stat().st_size if file.exists() else 0
+            if size != before:
+                self._sizes[file] = size
+                for line in runs.read_lines(file):
+                    self._take(line)
 
     def beside(self, name: str) -> list[Line]:
         """The lines of a file that holds something else than cells, in the same folder; none beside a single file."""

@@ -6,6 +6,7 @@ import itertools
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -42,53 +43,50 @@ def load(dataset: str) -> Data:
 def _probe(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     """Train once, then score in every way that is asked; floors need no training."""
     first, about = cells[0], dict[str, Any]()
-    assert first.protocol is not None
-    data, graph = workflow.restricted_graph(load(first.dataset), first.protocol)
+    data, graph = workflow.restricted_graph(load(first.dataset), first.protocol or "")
     made = _estimator(first)
     embeddings: dict[str, Tensor] = {}
     if not all(cell.is_floor for cell in cells):
-        embeddings, about = _trained(made, graph)
+        embeddings[_OWN], about = _trained(made, graph)
     if any(cell.is_floor or _is_shared(cell) for cell in cells):
         embeddings |= workflow.floor_rows(made, graph)
-    metric = datasets.DATASETS[first.dataset].metric
     for cell in cells:
-        def scored(name: str, cell: Cell = cell) -> dict[str, Any]:
-            assert cell.protocol is not None
-            assert cell.probe is not None
-            return workflow.score(embeddings[name], data, graph, protocol=cell.protocol, probe=cell.probe,
-                                  split_seed=cell.seed, metric=metric)
-
-        if not cell.is_floor:
-            beside = {"untrained": scored(workflow.FLOORS[1])["test"]} if _is_shared(cell) else {}
-            yield cell.line(**scored(_OWN), **about, **beside)
-        elif cell.name in embeddings:
-            yield cell.line(**scored(cell.name))
-        else:
+        name = cell.name if cell.is_floor else _OWN
+        if name not in embeddings:
             yield cell.line(failed="there are no features to score")
+            continue
+        line = cell.line(**_scored(cell, embeddings[name], data, graph), **({} if cell.is_floor else about))
+        if _is_shared(cell):
+            line["untrained"] = _scored(cell, embeddings[workflow.FLOORS[1]], data, graph)["test"]
+        yield line
+
+
+def _scored(cell: Cell, embedding: Tensor, data: Data, graph: Graph) -> dict[str, Any]:
+    return workflow.score(embedding, data, graph, protocol=cell.protocol or "", probe=cell.probe or "",
+                          split_seed=cell.seed, metric=datasets.DATASETS[cell.dataset].metric)
 
 
 def _validation(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     """Train once and score on validation nodes; the labels of test nodes are out of sight."""
     for cell in cells:
-        assert cell.protocol is not None
-        where = sweep.arena_of("validation", load(cell.dataset), seed=cell.seed, protocol=cell.protocol,
+        where = sweep.arena_of("validation", load(cell.dataset), seed=cell.seed, protocol=cell.protocol or "",
                                dataset=cell.dataset)
-        embeddings, about = _trained(_estimator(cell), where.graph)
-        yield cell.line(val=where.score(embeddings[_OWN]), **about)
+        embedding, about = _trained(_estimator(cell), where.graph)
+        yield cell.line(val=where.score(embedding), **about)
 
 
 def _epoch(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     """Seconds of an epoch of the training, and of a step of the published probe on its embedding."""
     for cell in cells:
-        assert cell.protocol is not None
-        data, graph = workflow.restricted_graph(load(cell.dataset), cell.protocol)
+        protocol = cell.protocol or ""
+        data, graph = workflow.restricted_graph(load(cell.dataset), protocol)
         short = with_epochs(cell.method, cell.settings, min(_TIMED, cell.epochs))
         made = estimator_for(cell.method)(**{**short, "seed": cell.seed})
         check_memory(made, graph)
         embedding = made.fit_transform(graph)
         ends = [0.0, *(epoch.seconds for epoch in made.history)]
         took = [late - early for early, late in itertools.pairwise(ends)]
-        split = PROTOCOLS[cell.protocol].split(data, cell.seed)
+        split = PROTOCOLS[protocol].split(data, cell.seed)
         began = time.perf_counter()
         published_probe(embedding, data.y, split, steps=_STEPS, every=None, seed=cell.seed)
         step = (time.perf_counter() - began) / _STEPS
@@ -104,10 +102,13 @@ def _memory(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
         step(made, made.graph(datasets.load("grid")), epochs)  # what is loaded at first use is not the step's
         graph = made.graph(load(cell.dataset))
         took: list[tuple[float, float]] = []
-        peak = peak_increase(lambda graph=graph, made=made, epochs=epochs, took=took: took.append(  # type: ignore[misc]
-            step(made, graph, epochs)))
+        peak = peak_increase(partial(_noted, took, made, graph, epochs))
         yield cell.line(nodes=graph.num_nodes, edges=graph.num_edges, peak=peak, seconds_once=round(took[0][0], 2),
                         seconds_step=round(took[0][1], 2), settings=settings.encode(made.settings))
+
+
+def _noted(took: list[tuple[float, float]], made: Estimator, graph: Graph, epochs: int) -> None:
+    took.append(step(made, graph, epochs))
 
 
 def step(made: Estimator, graph: Graph, epochs: int) -> tuple[float, float]:
@@ -164,11 +165,12 @@ def _estimator(cell: Cell) -> Estimator:
     return estimator_for(cell.method)(**{**cell.settings, "seed": cell.seed})
 
 
-def _trained(made: Estimator, graph: Graph) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def _trained(made: Estimator, graph: Graph) -> tuple[Tensor, dict[str, Any]]:
+    """(N, D) the embedding, and what is to be told of the training."""
     check_memory(made, graph)
     wall, cpu = time.perf_counter(), time.process_time()
     embedding = made.fit_transform(graph)
-    return {_OWN: embedding}, {
+    return embedding, {
         "settings": settings.encode(made.settings), "epochs": len(made.history),
         "loss": made.history[-1].loss if made.history else None,
         "seconds_training": round(time.perf_counter() - wall, 1), "seconds_cpu": round(time.process_time() - cpu, 1)}

@@ -139,7 +139,10 @@ def _run(waiting: list[_Job], lines: Lines, files: Mapping[Cell, str], outcome: 
                         outcome.left += sum(len(job.cells) for job in waiting)
                         waiting.clear()
                         break
-                    running.append(_begin(context, waiting.pop(0)))
+                    job = waiting.pop(0)
+                    lines.refresh()  # another bench may have measured it
+                    job.cells = [cell for cell in job.cells if lines.get(cell) is None]
+                    running += [_begin(context, job)] if job.cells else []
                 for job in _ended(running):
                     running.remove(job)
                     _collect(job, lines, files, outcome, quiet)
@@ -205,11 +208,13 @@ def _child(cells: list[Cell], answers: Any) -> None:
     """Measure, answer, end; or end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     threading.Thread(target=_watch, daemon=True).start()
+    import threadpoolctl
     import torch
 
     from sgcl.bench import measures
 
     torch.set_num_threads(1)
+    threadpoolctl.threadpool_limits(1)
     try:
         answers.send((measures.measure(cells), None))
     except TrainingError as error:  # it would happen again: a result of its kind

@@ -27,6 +27,14 @@ def test_lines_are_found_by_their_cells_the_last_of_each(tmp_path):
     assert Lines(tmp_path, ["a.jsonl"]).get(ONE)["test"] == 0.1
 
 
+def test_what_others_write_meanwhile_is_seen(tmp_path):
+    mine, theirs = Lines(tmp_path, ["a.jsonl"]), Lines(tmp_path, ["a.jsonl"])
+    theirs.add("a.jsonl", line(ONE, test=0.1))
+    assert mine.get(ONE) is None
+    mine.refresh()
+    assert mine.get(ONE)["test"] == 0.1
+
+
 def test_a_single_file_is_read_and_written_alone(tmp_path):
     file = tmp_path / "mine.jsonl"
     lines = Lines(file, ["a.jsonl"])
