@@ -71,7 +71,8 @@ def command(words: list[str]) -> None:
     benches = _chosen(given)
     if given.dry_run:
         return _dry_run(benches, lines, given)
-    outcome = run(lambda lines: _cells(benches, lines, given), lines, jobs=given.jobs,
+    told = set[str]()
+    outcome = run(lambda lines: _cells(benches, lines, given, told), lines, jobs=given.jobs,
                   budget=None if given.budget is None else 60 * given.budget, quiet=given.quiet)
     if given.json:
         print(json.dumps(vars(outcome)))
@@ -97,7 +98,7 @@ def _render(words: list[str]) -> None:
     for name, text in rendered(made).items():
         with whole(given.out / name) as part:
             part.write_text(text, encoding="utf-8")
-    print(f"{given.out}: {len(made)} pages, and all of them in {HTML}")
+    print(f"{given.out}: {len(made)} pages")
 
 
 def rendered(made: Sequence[Page]) -> dict[str, str]:
@@ -134,7 +135,7 @@ def _chosen(given: Any) -> list[Bench]:
     return fitting
 
 
-def _cells(benches: Sequence[Bench], lines: Lines, given: Any) -> Iterator[tuple[str, Cell]]:
+def _cells(benches: Sequence[Bench], lines: Lines, given: Any, told: set[str]) -> Iterator[tuple[str, Cell]]:
     """The cells whose data is here, with their files; of a dataset that is not, one line says so."""
     missing: Counter[str] = Counter()
     for bench in benches:
@@ -145,9 +146,10 @@ def _cells(benches: Sequence[Bench], lines: Lines, given: Any) -> Iterator[tuple
                     lines.note_absent(cell.dataset)
             else:
                 yield bench.lines_file, cell if given.epochs is None else cell.shorten(given.epochs)
-    for dataset, count in missing.items():
-        print(f"{dataset}: its data is not on this machine, {count} cells left out; sgcl datasets {dataset} --download "
-              "fetches it", file=sys.stderr)
+    for dataset in sorted(missing.keys() - told):
+        told.add(dataset)
+        print(f"{dataset}: its data is not on this machine, {missing[dataset]} cells left out; sgcl datasets {dataset} "
+              "--download fetches it", file=sys.stderr)
 
 
 def _is_here(dataset: str) -> bool:
@@ -169,7 +171,7 @@ def _list(lines: Lines, as_json: bool) -> None:
 
 def _dry_run(benches: Sequence[Bench], lines: Lines, given: Any) -> None:
     wanted: dict[Any, Cell] = {}
-    for _, cell in _cells(benches, lines, given):
+    for _, cell in _cells(benches, lines, given, set()):
         wanted.setdefault(cell.key, cell)
     jobs = jobs_of([cell for cell in wanted.values() if lines.get(cell) is None], lines)
     if given.json:

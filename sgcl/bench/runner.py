@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import statistics
 import sys
 import threading
 import time
@@ -19,15 +18,13 @@ from dataclasses import dataclass
 from multiprocessing import connection
 from typing import Any
 
-from sgcl import datasets
 from sgcl.bench.cells import Cell
+from sgcl.bench.estimates import estimates
 from sgcl.bench.lines import Line, Lines
-from sgcl.bench.measures import BLOCKS
 from sgcl.errors import InputError
 from sgcl.signals import Interrupted, stop_request
 from sgcl.trainer import TrainingError
 
-_GUESS = 2e-6       # seconds of an epoch for a node or an edge, where no line tells
 _ALONE = "epoch"    # a measure of time: nothing runs beside it
 _LOOK = 0.2         # seconds between two looks at signals
 _PRELOAD = ["sgcl.bench.measures", "sklearn.datasets", "sklearn.linear_model", "sklearn.neighbors", "sklearn.svm"]
@@ -73,10 +70,11 @@ def run(wanted: Wanted, lines: Lines, *, jobs: int | None = None, budget: float 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     outcome, tried = Outcome(), set[tuple[Any, ...]]()
     while True:
-        files: dict[Cell, str] = {}
+        cells: dict[tuple[Any, ...], Cell] = {}
+        files: dict[tuple[Any, ...], str] = {}
         for name, cell in wanted(lines):
-            files.setdefault(cell, name)
-        cells = {cell.key: cell for cell in reversed(files)}
+            cells.setdefault(cell.key, cell)
+            files.setdefault(cell.key, name)
         todo = [cell for cell in cells.values() if lines.get(cell) is None and cell.key not in tried]
         if not tried:
             outcome.asked, outcome.known = len(cells), len(cells) - len(todo)
@@ -97,34 +95,7 @@ def jobs_of(cells: Iterable[Cell], lines: Lines) -> list[_Job]:
                   key=lambda job: job.seconds)
 
 
-def estimates(lines: Iterable[Line]) -> Callable[[Cell], float]:
-    """How long the training of a cell may take: by what others of its method and dataset took, or of its method."""
-    rates: dict[Any, list[float]] = defaultdict(list)
-    for line in lines:
-        took = line.get("seconds_cpu", line.get("seconds_training"))
-        if took and "settings" in line and "dataset" in line:
-            method, rate = line.get("method", "sgcl"), took / line["settings"]["epochs"]
-            rates[method, line["dataset"]].append(rate)
-            rates[method].append(rate / size_of(line["dataset"]))
-
-    def seconds(cell: Cell) -> float:
-        if cell.is_floor or cell.measure in ("statistics", "filter"):
-            return 1.0
-        own, any_ = rates.get((cell.method, cell.dataset)), rates.get(cell.method)
-        rate = statistics.median(own) if own else size_of(cell.dataset) * (statistics.median(any_) if any_ else _GUESS)
-        return rate * (1 if cell.measure == "memory" else 6 if cell.measure == "epoch" else cell.epochs) + 1.0
-
-    return seconds
-
-
-def size_of(dataset: str) -> int:
-    """Nodes and edges."""
-    if dataset.startswith(BLOCKS):
-        return 6 * int(dataset.removeprefix(BLOCKS))
-    return datasets.DATASETS[dataset].nodes + datasets.DATASETS[dataset].edges
-
-
-def _run(waiting: list[_Job], lines: Lines, files: Mapping[Cell, str], outcome: Outcome, most: int,
+def _run(waiting: list[_Job], lines: Lines, files: Mapping[Any, str], outcome: Outcome, most: int,
          deadline: float | None, quiet: bool) -> None:
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
@@ -174,7 +145,7 @@ def _ended(running: Sequence[_Job]) -> list[_Job]:
     return [job for job in running if job.answers in ready]
 
 
-def _collect(job: _Job, lines: Lines, files: Mapping[Cell, str], outcome: Outcome, quiet: bool) -> None:
+def _collect(job: _Job, lines: Lines, files: Mapping[Any, str], outcome: Outcome, quiet: bool) -> None:
     """Write what a child measured, and tell it."""
     try:
         found, why = job.answers.recv()
@@ -184,7 +155,7 @@ def _collect(job: _Job, lines: Lines, files: Mapping[Cell, str], outcome: Outcom
     if why is None and not found:
         why = f"the process ended with code {job.process.exitcode}, perhaps for want of memory"
     for cell, line in zip(job.cells, found, strict=False):
-        lines.add(files[cell], line)
+        lines.add(files[cell.key], line)
         outcome.done += 1
         if not quiet:
             print(f"[{outcome.known + outcome.done + outcome.failed}/{outcome.asked}] {cell}{_shown(line)} "

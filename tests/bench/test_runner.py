@@ -12,7 +12,8 @@ import time
 import pytest
 
 from sgcl.bench import BENCHES, Cell, Lines, run
-from sgcl.bench.runner import estimates, jobs_of
+from sgcl.bench.estimates import estimates
+from sgcl.bench.runner import jobs_of
 from sgcl.cli import main
 
 SMALL = {"hidden_channels": 8, "epochs": 2}

@@ -93,7 +93,7 @@ def _plots(title: str, label: str, rows: Sequence[tuple[str, Value, Value | str]
 
 def _paper(bench: Bench, row: str, dataset: str) -> Value | str:
     figure = published.figure(bench.name, row, dataset)
-    return "" if figure is None else number(figure.value)
+    return "" if figure is None else number(figure.value, ",.0f" if bench.measure == "memory" else ".4f")
 
 
 def _timed(row: Row, dataset: str) -> Sequence[Way]:
