@@ -54,7 +54,7 @@ def _index(lines: Lines) -> Page:
     for bench in BENCHES.values():
         cells = list({cell.key: cell for cell in bench.cells(lines)}.values())
         run = sum(lines.get(cell) is not None for cell in cells)
-        rows.append((f"[{bench.title}]({bench.name}.md)", bench.command(), _share(run, len(cells)),
+        rows.append((f"[{bench.title}]({bench.name}.md)", f"`{bench.command()}`", _share(run, len(cells)),
                      ", ".join(sorted({cell.dataset for cell in cells} & lines.absent))))
     return Page("README", "Results", f"""{headline(NODE_SMALL, lines)}
 
