@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from sgcl.bench.bench import Bench
@@ -61,8 +60,10 @@ def _index(lines: Lines) -> Page:
 Every table and figure of the SGCL paper, and some beside, by one command each: ours beside the paper's, with the
 difference and whether it is within noise. No figure of ours is typed: a cell is a run with its seed, settings,
 protocol, times, versions and commit, a line of JSON in `results/`, and `sgcl bench render` makes these pages from the
-lines. What was not run says so, with its command; `sgcl bench all` runs whatever has no line yet, cheap cells first,
-and goes on where it was when it is stopped.
+lines. What was not run says so, with its command. `sgcl bench all` runs whatever has no line yet, cheap cells first, in
+as many processes as there are cores, and goes on where it was when it is stopped, by whatever; `--datasets`,
+`--methods` and `--seeds` take a part of it, `--budget MINUTES` begins nothing that would not fit, `--dry-run` lists what
+is to be run and how long that may take.
 
 `results.html` has all pages in one, with tables to sort and plots, to be read offline. A time on the pages is of one
 core of a shared machine, for orientation.
@@ -73,6 +74,6 @@ def _share(run: int, asked: int) -> Value:
     return Value(run / asked if asked else None, f"{run} of {asked}")
 
 
-def named(names: Iterable[str]) -> list[Bench]:
-    """Benchmarks by name; ``all`` is all of them."""
-    return [bench for name in names for bench in (BENCHES.values() if name == "all" else [BENCHES[name]])]
+def named(name: str) -> list[Bench]:
+    """The benchmark of that name; ``all`` is all of them."""
+    return list(BENCHES.values()) if name == "all" else [BENCHES[name]]

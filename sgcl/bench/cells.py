@@ -80,9 +80,10 @@ class Cell:
 
     @property
     def training(self) -> tuple[Any, ...]:
-        """Cells that agree in this are measured on one training."""
+        """Cells that agree in this are measured on one training; floors need none."""
         graph = None if self.protocol is None else type(PROTOCOLS[self.protocol]).restrict  # the same where inherited
-        return (self.measure, self.method, self.dataset, self.seed, graph, _resolved(self.method, _text(self.settings)))
+        return (self.measure, self.is_floor, self.method, self.dataset, self.seed, graph,
+                _resolved(self.method, _text(self.settings)))
 
     @property
     def is_floor(self) -> bool:

@@ -117,7 +117,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
 
 def _chosen(given: Any) -> list[Bench]:
     """The benchmarks that are asked for; of all of them, those that have such rows and datasets."""
-    benches = named([given.name])
+    benches = named(given.name)
     for name in given.datasets or ():
         if not name.startswith(BLOCKS):
             datasets.DATASETS[name]  # an unknown name is told before anything else

@@ -70,6 +70,8 @@ class Lines:
             os.fsync(handle)
         finally:
             os.close(handle)
+        if self._sizes.get(file) == size:
+            self._sizes[file] = size + len(text.encode())  # nothing to read again
         self._take(dict(line))
 
     def note_absent(self, dataset: str) -> None:

@@ -41,21 +41,21 @@ def load(dataset: str) -> Data:
 
 
 def _probe(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
-    """Train once, then score in every way that is asked; floors need no training."""
+    """Train once, unless the cells are floors, then score in every way that is asked."""
     first, about = cells[0], dict[str, Any]()
     data, graph = workflow.restricted_graph(load(first.dataset), first.protocol or "")
     made = _estimator(first)
     embeddings: dict[str, Tensor] = {}
-    if not all(cell.is_floor for cell in cells):
+    if not first.is_floor:
         embeddings[_OWN], about = _trained(made, graph)
-    if any(cell.is_floor or _is_shared(cell) for cell in cells):
+    if first.is_floor or any(map(_is_shared, cells)):
         embeddings |= workflow.floor_rows(made, graph)
     for cell in cells:
         name = cell.name if cell.is_floor else _OWN
         if name not in embeddings:
             yield cell.line(failed="there are no features to score")
             continue
-        line = cell.line(**_scored(cell, embeddings[name], data, graph), **({} if cell.is_floor else about))
+        line = cell.line(**_scored(cell, embeddings[name], data, graph), **about)
         if _is_shared(cell):
             line["untrained"] = _scored(cell, embeddings[workflow.FLOORS[1]], data, graph)["test"]
         yield line

@@ -149,11 +149,12 @@ def _collect(job: _Job, lines: Lines, files: Mapping[Any, str], outcome: Outcome
     """Write what a child measured, and tell it."""
     try:
         found, why = job.answers.recv()
-    except EOFError:
+    except (EOFError, OSError):
         found, why = [], None
     job.process.join()
-    if why is None and not found:
-        why = f"the process ended with code {job.process.exitcode}, perhaps for want of memory"
+    if why is None:
+        why = f"the process ended with code {job.process.exitcode}"
+        why += ", perhaps for want of memory" if job.process.exitcode == -signal.SIGKILL else ""
     for cell, line in zip(job.cells, found, strict=False):
         lines.add(files[cell.key], line)
         outcome.done += 1
@@ -182,6 +183,7 @@ def _child(cells: list[Cell], answers: Any) -> None:
     import threadpoolctl
     import torch
 
+    from sgcl import runs
     from sgcl.bench import measures
 
     torch.set_num_threads(1)
@@ -189,7 +191,8 @@ def _child(cells: list[Cell], answers: Any) -> None:
     try:
         answers.send((measures.measure(cells), None))
     except TrainingError as error:  # it would happen again: a result of its kind
-        answers.send(([cell.line(settings=dict(cell.settings), failed=str(error)) for cell in cells], None))
+        answers.send(([{**cell.line(settings=dict(cell.settings), failed=str(error)), **runs.environment()}
+                       for cell in cells], None))
     except (InputError, MemoryError, OSError) as error:
         answers.send(([], str(error) or type(error).__name__))
 

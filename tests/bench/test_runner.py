@@ -60,8 +60,10 @@ def test_cells_that_depend_on_others_come_after_them(lines):
 
 
 def test_a_training_that_fails_is_told_kept_and_stops_nothing(lines, capfd):
-    outcome = run(asked(cell(lr=1e30), cell()), lines, jobs=1)
-    assert (outcome.done, outcome.failed) == (2, 0)
+    outcome = run(asked(cell(lr=1e30), cell(), cell("raw features", lr=1e30)), lines, jobs=1)
+    assert (outcome.done, outcome.failed) == (3, 0)
+    assert lines.get(cell("raw features"))["test"] > 0.5
+    assert lines.get(cell(lr=1e30))["versions"]
     assert "lower the learning rate (lr is 1e+30)" in lines.get(cell(lr=1e30))["failed"]
     assert lines.of([cell(lr=1e30), cell()]) == [lines.get(cell())]
     assert run(asked(cell(lr=1e30)), lines).done == 0
