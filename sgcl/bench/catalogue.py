@@ -62,8 +62,8 @@ difference and whether it is within noise. No figure of ours is typed: a cell is
 protocol, times, versions and commit, a line of JSON in `results/`, and `sgcl bench render` makes these pages from the
 lines. What was not run says so, with its command. `sgcl bench all` runs whatever has no line yet, cheap cells first, in
 as many processes as there are cores, and goes on where it was when it is stopped, by whatever; `--datasets`,
-`--methods` and `--seeds` take a part of it, `--budget MINUTES` begins nothing that would not fit, `--dry-run` lists what
-is to be run and how long that may take.
+`--methods` and `--seeds` take a part of it, `--budget MINUTES` begins nothing that would not fit, `--dry-run` lists
+what is to be run and how long that may take.
 
 `results.html` has all pages in one, with tables to sort and plots, to be read offline. A time on the pages is of one
 core of a shared machine, for orientation.
