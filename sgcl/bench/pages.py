@@ -29,12 +29,12 @@ def accuracy_page(bench: Bench, lines: Lines) -> Page:
     return Page(bench.name, bench.title, text_of(bench), tuple(parts))
 
 
-def accuracy_table(bench: Bench, lines: Lines, dataset: str, way: Way, rows: Iterable[Row] | None = None,
+def accuracy_table(bench: Bench, lines: Lines, dataset: str, way: Way,
                    more: Sequence[tuple[str, Callable[[Row, list[Line]], Value | str]]] = ()) -> Table:
     """Ours beside the paper's; ``more`` are columns made of the lines of a row."""
     columns = ["", "test %", "validation %", "seeds", "paper", "difference", "within noise", "disparity", "training s"]
     table = []
-    for row in bench.rows if rows is None else rows:
+    for row in bench.rows:
         if way in bench.ways(row, dataset):
             mine = lines.of(bench.of(row, dataset, way))
             figure = published.figure(bench.name, row.name, dataset)
@@ -46,7 +46,7 @@ def accuracy_table(bench: Bench, lines: Lines, dataset: str, way: Way, rows: Ite
 
 
 def shown(bench: Bench, lines: Lines, row: Row, dataset: str, way: Way, field: str = "test", scale: float = 100,
-           form: str = ".2f") -> Value:
+          form: str = ".2f") -> Value:
     """Mean and deviation over seeds; where there is none, why, or how to get it."""
     cells = list(bench.of(row, dataset, way))
     mine = lines.of(cells)
@@ -105,10 +105,10 @@ def trained(mine: Sequence[Line]) -> Value | str:
     return Value(statistics.median(found), f"{statistics.median(found):.0f}") if found else ""
 
 
-def bars(bench: Bench, lines: Lines, dataset: str, way: Way, rows: Iterable[Row] | None = None) -> list[Plot]:
+def bars(bench: Bench, lines: Lines, dataset: str, way: Way) -> list[Plot]:
     """Accuracies with their deviations beside the paper's, where there are any."""
     ours, papers = [], []
-    for row in bench.rows if rows is None else rows:
+    for row in bench.rows:
         if way in bench.ways(row, dataset):
             value = mean(lines.of(bench.of(row, dataset, way)), "test", 100)
             if value.number is not None:

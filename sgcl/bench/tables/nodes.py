@@ -14,7 +14,6 @@ from sgcl.bench.cells import Row, default_way
 from sgcl.bench.lines import Line, Lines
 from sgcl.bench.pages import accuracy_table, bars, mean, number, text_of, titled, ways_of
 from sgcl.bench.rows import BASELINES, FLOOR_ROWS, SGCL, named
-from sgcl.recipes import recipe
 from sgcl.report.page import Page, Plot, Table, Value
 from sgcl.smoothing import SMOOTHINGS
 
@@ -39,8 +38,8 @@ def standing(bench: Bench, lines: Lines) -> list[tuple[str, Way, tuple[str, Valu
     found = []
     for dataset in bench.seeds:
         for way in ways_of(bench, dataset):
-            ours = {row.name: value for row in bench.rows
-                    if (value := mean(lines.of(bench.of(row, dataset, way)), "test", 100)).number is not None}
+            ours = {row.name: value for row in bench.rows if row not in FLOOR_ROWS
+                    and (value := mean(lines.of(bench.of(row, dataset, way)), "test", 100)).number is not None}
             best = max(ours.items(), key=lambda item: item[1].number or 0.0) if ours else None
             paper = published.best(bench.name, dataset)
             assert paper is not None
@@ -95,11 +94,14 @@ def _settings_table(bench: Bench) -> Table:
     usual = settings.encode(settings.defaults("sgcl"))
     rows = []
     for dataset in bench.seeds:
-        chosen = settings.encode(settings.resolve("sgcl", recipe("sgcl", dataset)))
-        changed = {name: value for name, value in chosen.items() if value != usual[name]}
-        rows.append((dataset, number(chosen["epochs"], "d"), json.dumps(changed) if changed else "all as by default"))
-    return Table(("", "epochs", "settings that differ from the defaults"), tuple(rows),
-                 "Settings of the rows of SGCL, smoothings at their defaults")
+        same: dict[tuple[int, str], list[str]] = {}
+        for row in SGCL:
+            chosen = settings.encode(settings.resolve("sgcl", row.chosen(dataset)))
+            own = SMOOTHINGS.describe(SMOOTHINGS[chosen["smoothing"]["name"]]())
+            changed = {name: value for name, value in chosen.items() if value != {**usual, "smoothing": own}[name]}
+            same.setdefault((chosen["epochs"], json.dumps(changed)), []).append(row.name)
+        rows += [(dataset, ", ".join(names), number(epochs, "d"), text) for (epochs, text), names in same.items()]
+    return Table(("", "rows", "epochs", "settings that differ from the defaults"), tuple(rows), "Settings of SGCL")
 
 
 def _search_table(dataset: str, lines: Sequence[Line]) -> Table:
