@@ -36,6 +36,7 @@ _OVERVIEW = """node and graph embeddings without labels, by smoothed graph contr
   sgcl embed RUN --graph new.csv --features x.csv --out new.parquet   embed other nodes with it
   sgcl datasets                                     what can be trained on, and what is here
   sgcl methods sgcl                                 what a method does, and its settings
+  sgcl bench list                                   the paper's tables and figures, to be run and rendered
 
 `sgcl COMMAND --help` says more."""
 
@@ -71,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> None:
     commands: dict[str, Callable[[list[str]], None]] = {
         "train": _train, "evaluate": _evaluate, "embed": _embed, "sweep": _sweep, "runs": _runs, "show": _show,
-        "datasets": _datasets, "methods": _methods, "demo": _demo}
+        "datasets": _datasets, "methods": _methods, "demo": _demo, "bench": _bench}
     if words and words[0] in commands:
         return commands[words[0]](words[1:])
     parser = Parser(prog="sgcl", description=_OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -503,6 +504,12 @@ def _demo(words: list[str]) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     given = parser.parse_args(words)
     demo.run(given.out, seeds=given.seeds, epochs=given.epochs, as_json=given.json, quiet=given.quiet)
+
+
+def _bench(words: list[str]) -> None:
+    from sgcl.bench.command import command
+
+    command(words)
 
 
 def _add_graph(parser: Any, *, named: bool = True) -> None:

@@ -6,6 +6,7 @@ import inspect
 import numbers
 import types
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple, Union, cast, get_args, get_origin, get_type_hints
 
 from sgcl.errors import InputError, unknown_name
@@ -30,7 +31,12 @@ class Setting(NamedTuple):
 
 def known(method: str) -> dict[str, Setting]:
     """Every setting of a method, of its training and of its graph, by name."""
-    found, kind = {}, cast("type[Method]", METHODS[method])
+    return dict(_known(cast("type[Method]", METHODS[method])))
+
+
+@cache
+def _known(kind: type[Method]) -> dict[str, Setting]:
+    found = {}
     for owner in (kind, train, prepare):
         hints = get_type_hints(owner.__init__ if isinstance(owner, type) else owner)  # type: ignore[misc]
         for name, parameter in inspect.signature(owner).parameters.items():

@@ -12,6 +12,7 @@ from sgcl.errors import unknown_name
 from sgcl.evaluation.clustering import cluster
 from sgcl.evaluation.collapse import collapse
 from sgcl.evaluation.disparity import Disparity, disparity
+from sgcl.evaluation.folds import cross_validated_probe
 from sgcl.evaluation.graphs import Tu
 from sgcl.evaluation.knn import knn_probe
 from sgcl.evaluation.labels import has_tasks
@@ -32,7 +33,8 @@ class Case:
         adj: (N, N) its adjacency.
         protocol: which nodes a probe sees.
         seed: of the split, or of the centres of the clusters.
-        probe: ``"converged"``, or ``"published"`` for the probe of the protocol's paper.
+        probe: ``"converged"``, ``"published"`` for the probe of the protocol's paper, or ``"cross-validated"`` for
+            GRACE's, whatever the protocol.
         metric: of the converged probe; the protocol's own unless given.
         links: what was hidden from the training.
     """
@@ -73,6 +75,8 @@ def _probe(embedding: Tensor, case: Case) -> dict[str, Any]:
     y, split = case.data.y, case.protocol.split(case.data, case.seed)
     if case.probe == "published":
         result = case.protocol.published_probe(embedding, y, split, seed=case.seed)
+    elif case.probe == "cross-validated":
+        result = cross_validated_probe(embedding, y, split, seed=case.seed, metric=case.metric or "micro-f1")
     else:
         result = case.protocol.probe(embedding, y, split, seed=case.seed, metric=case.metric)
     spread = _NO_DISPARITY if has_tasks(y) else disparity(embedding, case.adj, y)

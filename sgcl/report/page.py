@@ -1,7 +1,8 @@
-"""A page of results in neutral form, tables and plots of plain values."""
+"""A page of results in neutral form, tables and plots of plain values, and its Markdown."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,3 +60,20 @@ class Page:
     title: str
     text: str
     parts: tuple[Table | Plot, ...]
+
+
+def markdown(page: Page) -> str:
+    """The page as Markdown: its text and its tables. Plots show nothing that the tables do not."""
+    blocks = [f"# {page.title}", page.text.strip()]
+    blocks += [block for part in page.parts if isinstance(part, Table) for block in _table(part)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _table(table: Table) -> list[str]:
+    lines = [_row(table.columns), "|" + " --- |" * len(table.columns)]
+    lines += [_row([cell if isinstance(cell, str) else cell.text for cell in row]) for row in table.rows]
+    return [f"## {table.caption}" if table.caption else "", "\n".join(lines)]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
