@@ -9,8 +9,6 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from sgcl.errors import InputError
 from sgcl.files import whole
 from sgcl.options import Parser
 from sgcl.report import print_table
+from sgcl.report.html import document
 from sgcl.report.page import Page, markdown
 
 HTML = "results.html"
@@ -104,9 +103,6 @@ def _render(words: list[str]) -> None:
 def rendered(made: Sequence[Page]) -> dict[str, str]:
     """File name to text: a Markdown page each, and all of them as one HTML page."""
     texts = {f"{page.name}.md": markdown(page) for page in made}
-    if find_spec("sgcl.report.html") is None:
-        return texts
-    document = import_module("sgcl.report.html").document
     return {**texts, HTML: document(made, "SGCL: results beside the paper's")}
 
 
