@@ -23,6 +23,8 @@ from sgcl.errors import InputError
 from sgcl.graph import Features
 from sgcl.sparse import CSR, SparseFeatures, spmm
 
+_ENTRIES = 1 << 20  # of the graph at a time, to add up weights
+
 _limit: ContextVar[Limit | None] = ContextVar("limit", default=None)
 
 
@@ -51,7 +53,11 @@ def limit_for(training: bool) -> Limit | None:
 
 def degrees(adj: CSR) -> Tensor:
     """(N,) ``adj.row_sum()``, with nothing of the size of the edges beside it."""
-    return adj.row_sum() if adj.value is None else spmm(adj, adj.value.new_ones(adj.shape[1], 1)).view(-1)
+    if adj.value is None:
+        return adj.row_sum()
+    one = adj.value.new_ones(adj.shape[1], 1)
+    blocks = _row_blocks(adj.ptr, adj.shape[0], _ENTRIES)
+    return torch.cat([spmm(adj.rows(block), one) for block in blocks]).view(-1)
 
 
 def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Features, ptr: Tensor,
@@ -69,7 +75,7 @@ def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Feature
     num_nodes, outer, inner = len(ptr) - 1, len(layer.bias), x.shape[1] if weight is None else weight.size(1)
     column = (num_nodes + (0 if weight is None else len(weight))) * dtype.itemsize  # bytes for each one at work
     free = _free(limit, (4 + 4 * layer.heads) * num_nodes * dtype.itemsize, column)
-    row = ((0 if isinstance(x, SparseFeatures) else x.shape[1]) + 2 * inner + 4 * outer) * dtype.itemsize
+    row = ((0 if isinstance(getattr(x, "matrix", None), CSR) else x.shape[1]) + 2 * inner + 4 * outer) * dtype.itemsize
     blocks = list(_row_blocks(ptr, free / 8 / row, free / 8 / (16 + 6 * layer.heads * dtype.itemsize)))
 
     def rows_of(block: slice) -> Any:
