@@ -91,6 +91,8 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
     check_training(epochs=epochs, lr=lr, weight_decay=weight_decay, optimizer=optimizer, schedule=schedule,
                    warmup=warmup, patience=patience, seed=seed, workers=workers)
     graph = graph.to("cpu").replace(n_id=None)  # a batch's n_id numbers the nodes of this graph
+    if isinstance(sampler, FullGraph) or method.looks_at_all():
+        graph = graph.in_memory()
     sampler = sampler.on(graph)
     share = 1 / sampler.batches if accumulate else 1.0  # of a batch in its step
     steps_an_epoch = 1 if accumulate else sampler.batches

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from sgcl.encoders import storage
+from sgcl.encoders.journal import Journal, Log
 from sgcl.encoders.layers import Layer
 from sgcl.errors import InputError
 from sgcl.graph import Features
@@ -33,13 +34,14 @@ class Limit(NamedTuple):
 
     memory: int
     folder: Path | None
+    journal: Journal | None = None  # keeps what is done, so that it can be gone on with
 
 
 @contextmanager
-def bounded(memory: int | None, folder: Path | None = None) -> Iterator[None]:
+def bounded(memory: int | None, folder: Path | None = None, journal: Journal | None = None) -> Iterator[None]:
     """Inside, an encoder takes at most ``memory`` bytes beside the graph and its weights; ``None`` for no limit. It is
     for inference: an encoder in training, or with gradients, takes what it needs."""
-    token = _limit.set(None if memory is None else Limit(memory, folder))
+    token = _limit.set(None if memory is None else Limit(memory, folder, journal))
     try:
         yield
     finally:
@@ -82,10 +84,19 @@ def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Feature
         storage.forget()
         return SparseFeatures(x.matrix.rows(block), x.scale) if isinstance(x, SparseFeatures) else x[block].to(device)
 
+    all_columns = list(_column_blocks(inner, layer.heads, int(free / 4 / column)))
+    if limit.journal is None:
+        log = Log(len(all_columns) + len(blocks))
+        out = storage.matrix(num_nodes, outer, dtype, free / 6, limit.folder)
+        summed = out if inner == outer else storage.matrix(num_nodes, inner, dtype, free / 6, limit.folder)
+    else:  # what is done twice, for it was cut short, has the same result: nothing is overwritten that is read
+        log = limit.journal.layer(len(all_columns) + len(blocks))
+        out = limit.journal.matrix(f"layer-{log.number}", num_nodes, outer, dtype)
+        if log.done == log.steps:
+            return out
+        summed = limit.journal.matrix(f"sums-{inner}", num_nodes, inner, dtype)
     scores = None if scoring is None else torch.cat([rows_of(block) @ scoring for block in blocks])  # (N, S)
-    out = storage.matrix(num_nodes, outer, dtype, free / 6, limit.folder)
-    summed = out if inner == outer else storage.matrix(num_nodes, inner, dtype, free / 6, limit.folder)
-    for columns in _column_blocks(inner, layer.heads, int(free / 4 / column)):
+    for columns in all_columns[log.done:]:
         h = torch.empty(num_nodes, columns.stop - columns.start, dtype=dtype, device=device)
         part = None if weight is None else weight[:, columns].contiguous()
         for block in blocks:
@@ -94,8 +105,10 @@ def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Feature
             summed[block, columns] = layer.sum(h, prepared(block), scores, block, columns.start).cpu()
             storage.forget()
         del h, part  # before the next ones are made
-    for block in blocks:
-        out[block] = finish(layer.outer(summed[block].to(device), rows_of(block))).cpu()
+        log.step()
+    for block in blocks[log.done - len(all_columns):]:
+        out[block] = finish(layer.outer(summed[block].to(device, copy=limit.journal is not None), rows_of(block))).cpu()
+        log.step()
     storage.forget()
     return out
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sgcl import ram
+from sgcl.embeddings import in_blocks
 from sgcl.errors import InputError
 from sgcl.estimator import Estimator, device_for
 from sgcl.graph import Graph
+from sgcl.mapped import MappedFeatures
 from sgcl.memory.footprint import Estimate, Phases, estimate, phases, shown
 from sgcl.ram import free_memory
 from sgcl.samplers import SAMPLERS, RandomWalk, Sampler, WholeGraphs
@@ -26,7 +28,7 @@ class Plan(NamedTuple):
     """How a training fits."""
 
     estimate: Estimate
-    embedding: int | None   # bytes in which the graph must be embedded block by block; ``None`` where it may be at once
+    embedding: int | None   # bytes to embed the graph in, block by block; ``None`` where it may be done at once
 
 
 def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -> Plan | None:
@@ -50,10 +52,14 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -
                          f"{shown(max(room, 0))} are left of the "
                          f"{'memory' if limit is None else f'limit of {shown(limit)}'}: "
                          f"{_way_out(estimator, graph, whole, need, room)}")
-    if need.total * _SPREAD > room:
+    stored = isinstance(graph.x, MappedFeatures) and in_blocks(estimator.untrained(graph.num_features))
+    if (need.training if stored else need.total) * _SPREAD > room:
         ram.hand_back()
     at_once = need.total <= room or graph.graph_ptr is not None           # graphs are embedded some at a time anyway
-    return Plan(need, None if at_once else int(room - need.always))
+    if isinstance(graph.x, MappedFeatures) and not stored and not at_once:
+        raise InputError(f"to embed the graph with {estimator.method_name}, whose encoder does not work in blocks, "
+                         f"takes about {shown(need.total)}, but {shown(max(room, 0))} are left: take another method")
+    return Plan(need, None if at_once and not stored else int(room - need.always))
 
 
 def resident() -> int:

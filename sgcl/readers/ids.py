@@ -184,11 +184,13 @@ def _integer_table(ids: np.ndarray, length: int) -> np.ndarray | None:
 
 def _integer_places(ids: np.ndarray, table: np.ndarray | None, part: np.ndarray) -> np.ndarray:
     low, high = int(ids[0]), int(ids[-1])
-    inside = np.clip(part, low, high)
     found: np.ndarray
     if high - low + 1 == len(ids):
-        found = inside - low
-    elif table is not None:
+        found = part - low
+        found[(part < low) | (part > high)] = -1
+        return found
+    inside = np.clip(part, low, high)
+    if table is not None:
         found = table[inside - low].astype(np.int64)
     else:
         order = np.argsort(inside)  # sorted needles are found several times faster
