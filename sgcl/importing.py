@@ -34,11 +34,11 @@ def _parser() -> Parser:
                     usage="sgcl import EDGES [EDGES ...] --features FILE --out STORE [flag ...]",
                     description="Bring a graph of any size into a folder of memory-mapped arrays, which --graph takes. "
                                 "The same nodes and edges as --graph would make of the files, in bounded memory.")
-    parser.add_argument("edges", nargs="*", metavar="EDGES", help="edge lists (.csv, .tsv, .parquet), all parts of one "
-                        "graph; or a raw folder of OGB's, which has its features and labels")
+    parser.add_argument("edges", nargs="*", default=[], metavar="EDGES", help="edge lists (.csv, .tsv, "
+                        ".parquet), all parts of one graph; or a raw folder of OGB's, which has its features and labels")
     parser.add_argument("--out", metavar="STORE", help="the store, a new folder; temporary files lie beside it")
-    parser.add_argument("--features", metavar="FILE", help="node features: a table with an id column or an .npy or .npz "
-                        "array; or degree or ones, to make them from the graph")
+    parser.add_argument("--features", metavar="FILE", help="node features: a table with an id column or an .npy or "
+                        ".npz array; or degree or ones, to make them from the graph")
     parser.add_argument("--labels", metavar="FILE", help="a table with an id and a label column")
     parser.add_argument("--ids", metavar="FILE", help="an .npy file with the ids of the rows of array features")
     parser.add_argument("--memory", metavar="SIZE", help="what to take at most, e.g. 4GB; default 2GB")
@@ -63,7 +63,7 @@ def _print(given: Any, path: str, manifest: dict[str, Any], verdict: str) -> Non
         print(json.dumps(manifest))
         return
     size = sum(record["bytes"] for record in manifest["arrays"].values())
-    print(f"{path}: {verdict}{manifest['nodes']:,} nodes, {manifest['edges']:,} edges, {manifest['features']} features, "
-          f"{size / 2**20:,.1f} MB")
+    print(f"{path}: {verdict}{manifest['nodes']:,} nodes, {manifest['edges']:,} edges, {manifest['features']} "
+          f"features, {size / 2**20:,.1f} MB")
     for note in manifest["notes"]:
         print(f"note: {note}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import math
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +35,7 @@ from sgcl.methods import Method
 from sgcl.progress import ProgressBar, Shares
 from sgcl.readers import LEARNED, SPECTRAL, STRUCTURAL, label_graphs, read_graph
 from sgcl.signals import Interrupted
+from sgcl.sparse import CSR
 from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError, named_rows
 
 _VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}  # as in the paper's tables
@@ -199,20 +199,27 @@ def floor_rows(estimator: Estimator, graph: Graph) -> dict[str, Tensor]:
 
 def _stored_floors(estimator: Estimator, method: Method, graph: Graph) -> dict[str, Tensor]:
     """The same for the graph of a store: in blocks where the method can, and features only where they fit."""
-    free = ram.free_memory()
-    memory = int(free / 4) if embeddings.in_blocks(method) and free < math.inf else None
+    memory = _some_memory() if embeddings.in_blocks(method) else None
     untrained = embeddings.compute(method, estimator.graph(graph), memory=memory)
-    if 3 * 4 * graph.num_nodes * graph.num_features > free:
+    if 3 * 4 * graph.num_nodes * graph.num_features > ram.free_memory():
         warnings.warn(f"the {FLOORS[0]} are not scored: they do not fit the memory", stacklevel=2)
         return {FLOORS[1]: untrained}
     return dict(zip(FLOORS, (raw_features(graph.in_memory()), untrained), strict=True))
+
+
+def _some_memory() -> int:
+    """A quarter of what is free, to embed a graph in blocks."""
+    return int(min(ram.free_memory() / 4, 1 << 40))
 
 
 def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int | None, task: str = "probe",
           probe: str = "converged", metric: str | None = None, links: LinkSplit | None = None) -> dict[str, Any]:
     """One embedding by one task: its values, and how they came about."""
     start = time.perf_counter()
-    adj = graph.in_memory().adj if task == "probe" else graph.adj          # of a store, for the disparity
+    adj: CSR | None = graph.adj
+    if isinstance(graph.x, MappedFeatures):  # of the tasks for a store, the disparity alone looks at the edges
+        fits = 64 * graph.adj.nnz < ram.free_memory()
+        adj = graph.adj.rows(slice(None), symmetric=True) if fits else None
     values = TASKS[task].measure(embedding, Case(data, adj, PROTOCOLS[protocol], split_seed or 0, probe, metric,
                                                  links))
     return {"task": task, "protocol": protocol, "split_seed": split_seed, **values,
@@ -276,8 +283,7 @@ def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = 
                       "graph the run was trained on; --features walk or degree mean the same on every graph",
                       stacklevel=2)
     if stored:
-        embedding = _transformed(estimator, Graph.from_data(data), out, memory or int(min(ram.free_memory() / 4, 1 << 40)),
-                                 quiet=quiet)
+        embedding = _transformed(estimator, Graph.from_data(data), out, memory or _some_memory(), quiet=quiet)
         embeddings.write_rest(out, embedding, node_ids(data))
     else:
         embedding = estimator.transform(data, memory=memory, folder=out.parent)
@@ -328,8 +334,8 @@ def _in_order(data: Data, names: list[str] | None) -> Data:
     if names is None or own is None or own == names:
         return data
     if isinstance(data.get("graph"), Graph):
-        raise InputError(f"{data.store}: its feature columns are not those that the run was trained on, in their order: "
-                         "import it with the same columns")
+        raise InputError(f"{data.store}: its feature columns are not those that the run was trained on, in their "
+                         "order: import it with the same columns")
     if data.get("batch") is not None:
         data = levels.with_columns(data, names)
     place = {name: column for column, name in enumerate(data.feature_names)}
@@ -368,12 +374,13 @@ def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, che
             draw_if_possible(partial(report.draw_curve, folder / "curve.png",
                                      {name: [epoch.loss for epoch in estimator.history]}))
         memory = None if plan is None else plan.embedding
-        if isinstance(graph.x, MappedFeatures) and memory is not None:
-            embedding = _transformed(estimator, graph, folder / "embeddings.npy", memory, quiet=quiet)
+        stored = isinstance(graph.x, MappedFeatures) and memory is not None
+        if stored:
+            embedding = _transformed(estimator, graph, folder / "embeddings.npy", memory or 0, quiet=quiet)
         else:
             embedding = estimator.transform(graph, memory=memory, folder=folder)
         watch.look(embedding, "at the end of the training")
-        if (folder / "embeddings.npy").exists():
+        if stored:
             embeddings.save_ids(folder, node_ids(data))
         else:
             embeddings.save(folder, embedding, node_ids(data))
