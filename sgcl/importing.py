@@ -34,8 +34,8 @@ def _parser() -> Parser:
                     usage="sgcl import EDGES [EDGES ...] --features FILE --out STORE [flag ...]",
                     description="Bring a graph of any size into a folder of memory-mapped arrays, which --graph takes. "
                                 "The same nodes and edges as --graph would make of the files, in bounded memory.")
-    parser.add_argument("edges", nargs="*", default=[], metavar="EDGES", help="edge lists (.csv, .tsv, "
-                        ".parquet), all parts of one graph; or a raw folder of OGB's, which has its features and labels")
+    parser.add_argument("edges", nargs="*", default=[], metavar="EDGES", help="edge lists (.csv, .tsv, .parquet), all "
+                        "parts of one graph; or a raw folder of OGB's, which has its features and labels")
     parser.add_argument("--out", metavar="STORE", help="the store, a new folder; temporary files lie beside it")
     parser.add_argument("--features", metavar="FILE", help="node features: a table with an id column or an .npy or "
                         ".npz array; or degree or ones, to make them from the graph")
