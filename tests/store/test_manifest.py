@@ -60,7 +60,7 @@ def test_what_is_wrong_is_told_when_it_is_opened(store, damage, message):
 def test_a_changed_number_is_found_by_verify(store):
     np.save(store / "idx.npy", np.array([1, 0, 2, 0], np.int32))
     assert open_store(store).num_edges == 2  # nothing is read to open it
-    with pytest.raises(InputError, match="idx.npy is damaged: its checksum is not that of the manifest"):
+    with pytest.raises(InputError, match=r"idx.npy is damaged: its checksum is not that of the manifest"):
         verify(store)
 
 
