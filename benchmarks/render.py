@@ -13,6 +13,7 @@ from pathlib import Path
 import baselines
 import graph_pages
 import performance
+import store_page
 
 from sgcl.runs import read_lines
 from sgcl.settings import defaults, encode, resolve
@@ -123,7 +124,8 @@ the same method with the conventional target: what a smoothing adds is the diffe
 def main() -> int:
     docs = ROOT / "docs"
     pages = {docs / "results.md": render(), docs / "baselines.md": baselines.render(),
-             docs / "performance.md": performance.render(), docs / "graph-level.md": graph_pages.render()}
+             docs / "performance.md": performance.render(), docs / "graph-level.md": graph_pages.render(),
+             docs / "scale.md": store_page.render((docs / "scale.md").read_text())}
     if "--check" in sys.argv:
         return int(any(file.read_text() != page for file, page in pages.items()))
     for file, page in pages.items():

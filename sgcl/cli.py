@@ -380,6 +380,7 @@ def _import(words: list[str]) -> None:
 def _datasets(words: list[str]) -> None:
     from sgcl import datasets
     from sgcl.report import print_table
+    from sgcl.store import in_memory
 
     parser = Parser(prog="sgcl datasets", allow_abbrev=False, argument_default=argparse.SUPPRESS,
                      description="List the named datasets; describe and measure one, or a graph of your own.")
@@ -394,7 +395,7 @@ def _datasets(words: list[str]) -> None:
     if download and not hasattr(given, "dataset"):
         raise InputError("--download is for one dataset: give its NAME")
     if own:
-        measured = datasets.statistics(_load(given, _own_files(given, featured=False)))
+        measured = datasets.statistics(in_memory(_load(given, _own_files(given, featured=False)), "to measure it"))
         rows = [{"name": getattr(given, "graph", None) or given.collection, **measured}]
     elif hasattr(given, "dataset"):
         rows = [{**datasets.describe(given.dataset), "here": download or datasets.available(given.dataset, root)}]

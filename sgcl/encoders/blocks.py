@@ -53,6 +53,24 @@ def limit_for(training: bool) -> Limit | None:
     return None if training or torch.is_grad_enabled() else _limit.get()
 
 
+def combined(parts: list[Tensor], how: Callable[[list[Tensor]], Tensor], training: bool) -> Tensor:
+    """how(parts), (N, K), of (N, D) matrices, whose rows it treats alone; in blocks where the memory is bounded."""
+    limit = limit_for(training)
+    if limit is None:
+        return how(parts)
+    num_nodes, width, dtype = len(parts[0]), how([part[:1] for part in parts]).size(1), parts[0].dtype
+    row = (sum(part.size(1) for part in parts) + width) * dtype.itemsize
+    if limit.journal is None:
+        out = storage.matrix(num_nodes, width, dtype, limit.memory / 6, limit.folder)
+    else:
+        out = limit.journal.matrix("combined", num_nodes, width, dtype)
+    step = max(1, limit.memory // (4 * row))
+    for start in range(0, num_nodes, step):
+        out[start:start + step] = how([part[start:start + step] for part in parts]).cpu()
+        storage.forget()
+    return out
+
+
 def degrees(adj: CSR) -> Tensor:
     """(N,) ``adj.row_sum()``, with nothing of the size of the edges beside it."""
     if adj.value is None:
