@@ -7,6 +7,7 @@ import hashlib
 import importlib.util
 import re
 import shutil
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from sgcl.encoders.storage import forget
 from sgcl.errors import InputError
 from sgcl.graph import Graph
 from sgcl.methods.base import Method
+from sgcl.signals import Interrupted
 
 NODES_AT_A_TIME = 1 << 17  # of graphs embedded at a time
 
@@ -68,22 +70,24 @@ def compute_file(file: Path, method: Method, graph: Graph, device: str = "cpu", 
     Args:
         file: what to write.
         method, graph, device, memory: as for :func:`compute`.
-        identity: all that the result depends on, as JSON, beside the weights and the memory.
+        identity: all that the result depends on, as JSON, beside the weights. What was begun with less memory goes on
+            with that.
         tell: called with the number of the layer at work, from 1, and the share of it that is done.
         every: seconds between two times at which the state is put on the disk.
     """
-    folder, most = file.with_name(f".{file.name}.work"), memory_bytes(memory)
+    folder, most = file.with_name(f".{file.name}.work"), memory_bytes(memory) or 0
     weights = hashlib.sha256()
     for name, tensor in sorted(method.state_dict().items()):
         weights.update(name.encode())
         weights.update(tensor.cpu().contiguous().numpy())
     with files.lock(folder):
-        journal = Journal(folder, {**identity, "weights": weights.hexdigest(), "memory": most}, every=every, tell=tell)
+        journal = Journal(folder, {**identity, "weights": weights.hexdigest()}, most, every=every, tell=tell)
         try:
-            embedding = compute(method, graph, device, memory=most, folder=folder, journal=journal)
+            embedding = compute(method, graph, device, memory=journal.memory, folder=folder, journal=journal)
         except KeyboardInterrupt:
             journal.save()
-            raise
+            raise Interrupted("interrupted while embedding; asked for again, it goes on where it was",
+                              signal.SIGINT) from None
         made = journal.file_of(embedding)
         if made is not None:
             journal.save()
@@ -142,8 +146,7 @@ def write(file: Path, embedding: Tensor, ids: np.ndarray) -> None:
         with files.whole(file) as part:
             _WRITERS[file.suffix](part, embedding.numpy(), ids)
         if file.suffix == ".npy":
-            with files.whole(file.with_suffix(".ids.npy")) as part:
-                np.save(part, ids, allow_pickle=False)
+            _write_ids(file, ids)
     except OSError as error:
         raise InputError(f"cannot write {file}: {error.strerror or error}") from None
 
@@ -152,8 +155,7 @@ def write_rest(file: Path, embedding: Tensor, ids: np.ndarray) -> None:
     """What :func:`write` writes beside an ``.npy`` file that :func:`compute_file` wrote; for other formats the file,
     from the ``.npy`` file beside it, which goes."""
     if file.suffix == ".npy":
-        with files.whole(file.with_suffix(".ids.npy")) as part:
-            np.save(part, ids, allow_pickle=False)
+        _write_ids(file, ids)
     else:
         write(file, embedding, ids)
         file.with_name(f".{file.name}.npy").unlink()
@@ -178,6 +180,11 @@ def load(folder: Path) -> tuple[Tensor, np.ndarray]:
 def load_ids(folder: Path) -> np.ndarray:
     """The (N,) ids alone."""
     return _read(folder / "ids.npy", dimensions=1)
+
+
+def _write_ids(file: Path, ids: np.ndarray) -> None:
+    with files.whole(file.with_suffix(".ids.npy")) as part:
+        np.save(part, ids, allow_pickle=False)
 
 
 def _write_parquet(file: Path, array: np.ndarray, ids: np.ndarray) -> None:

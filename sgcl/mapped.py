@@ -10,7 +10,7 @@ from sgcl.sparse import CSR, SparseFeatures
 
 
 class MappedFeatures:
-    """(N, F) features of which anything but rows is taken from :meth:`__getitem__`'s result, never from the file.
+    """(N, F) features of which rows are all that is taken; what is done with features is done with those rows.
 
     Args:
         matrix: (N, F) mapped into memory, float32 or float16; or by rows, for features that are mostly zeros.

@@ -209,7 +209,7 @@ def _stored_floors(estimator: Estimator, method: Method, graph: Graph) -> dict[s
 
 def _some_memory() -> int:
     """A quarter of what is free, to embed a graph in blocks."""
-    return int(min(ram.free_memory() / 4, 1 << 40))
+    return ram.rounded_down(ram.free_memory() / 4)
 
 
 def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int | None, task: str = "probe",
@@ -217,7 +217,7 @@ def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_s
     """One embedding by one task: its values, and how they came about."""
     start = time.perf_counter()
     adj: CSR | None = graph.adj
-    if isinstance(graph.x, MappedFeatures):  # of the tasks for a store, the disparity alone looks at the edges
+    if isinstance(graph.x, MappedFeatures) and task == "probe":  # for the disparity
         fits = 64 * graph.adj.nnz < ram.free_memory()
         adj = graph.adj.rows(slice(None), symmetric=True) if fits else None
     values = TASKS[task].measure(embedding, Case(data, adj, PROTOCOLS[protocol], split_seed or 0, probe, metric,

@@ -38,14 +38,17 @@ class Journal:
 
     Args:
         folder: for nothing else; what an embedding of another ``identity`` left there is removed.
-        identity: all that the result depends on, the limit of the memory too: it decides on the blocks.
+        identity: all that the result depends on.
+        memory: bytes that may be taken. What was begun goes on with those it began with, for they decide on the blocks;
+            where these are more than may be taken now, it is begun anew.
         every: seconds between two times at which the state is put on the disk.
         tell: called with the number of the layer at work, from 1, and the share of it that is done.
     """
 
-    def __init__(self, folder: Path, identity: Mapping[str, Any], *, every: float = _EVERY,
+    def __init__(self, folder: Path, identity: Mapping[str, Any], memory: int, *, every: float = _EVERY,
                  tell: Callable[[int, float], None] = lambda layer, share: None) -> None:
-        self.folder, self.identity, self.every, self.tell = folder, json.loads(json.dumps(identity)), every, tell
+        self.folder, self.identity, self.memory = folder, json.loads(json.dumps(identity)), memory
+        self.every, self.tell = every, tell
         self._done, self._next, self._saved = self._found(), 0, time.monotonic()
         self._open: dict[Path, tuple[np.memmap, int]] = {}
 
@@ -83,7 +86,8 @@ class Journal:
         for array, _ in self._open.values():
             array.flush()
         with files.whole(self.folder / _FILE) as part:
-            part.write_text(json.dumps({"identity": self.identity, "done": self._done}) + "\n", encoding="utf-8")
+            part.write_text(json.dumps({"identity": self.identity, "memory": self.memory, "done": self._done}) + "\n",
+                            encoding="utf-8")
         self._saved = time.monotonic()
 
     def _step(self, log: Log) -> None:
@@ -96,7 +100,8 @@ class Journal:
         """The steps that are done of each layer; none, and nothing left in the folder, where they are not of this."""
         try:
             state = json.loads((self.folder / _FILE).read_text(encoding="utf-8"))
-            if state["identity"] == self.identity:
+            if state["identity"] == self.identity and 0 < state["memory"] <= self.memory:
+                self.memory = state["memory"]
                 return list(map(int, state["done"]))
         except (OSError, ValueError, KeyError, TypeError):
             pass

@@ -59,7 +59,8 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None) -
     if isinstance(graph.x, MappedFeatures) and not stored and not at_once:
         raise InputError(f"to embed the graph with {estimator.method_name}, whose encoder does not work in blocks, "
                          f"takes about {shown(need.total)}, but {shown(max(room, 0))} are left: take another method")
-    return Plan(need, None if at_once and not stored else int(room - need.always))
+    left = room - need.always
+    return Plan(need, ram.rounded_down(left) if stored else None if at_once else int(left))
 
 
 def resident() -> int:

@@ -15,6 +15,7 @@ from graphs import random_graph
 from sgcl import embeddings
 from sgcl.encoders.journal import Journal
 from sgcl.methods import METHODS
+from sgcl.signals import Interrupted
 
 MEMORY = 60_000  # so little that there are several blocks of columns and of rows
 
@@ -30,7 +31,7 @@ class Stop(Exception):
     pass
 
 
-def run(folder, *, stop_after=None, memory=MEMORY, layer="gcn"):
+def run(folder, *, stop_after=None, memory=MEMORY, layer="gcn", stop=Stop):
     """The bytes of the file, and how many steps were taken."""
     steps = 0
 
@@ -38,7 +39,7 @@ def run(folder, *, stop_after=None, memory=MEMORY, layer="gcn"):
         nonlocal steps
         steps += 1
         if steps == stop_after:
-            raise Stop
+            raise stop
 
     torch.manual_seed(0)
     method = METHODS["sgcl"](20, hidden_channels=24, layer=layer)
@@ -72,16 +73,34 @@ def test_two_encoders_are_put_together_block_by_block(tmp_path, embedding):
     assert [file.name for file in tmp_path.iterdir()] == ["e.npy"]
 
 
-def test_what_another_embedding_left_is_not_gone_on_with(tmp_path):
-    expected, steps = run(tmp_path, memory=2 * MEMORY)
+def test_what_was_begun_with_more_memory_than_there_is_now_is_begun_anew(tmp_path):
+    expected, steps = run(tmp_path)
+    with pytest.raises(Stop):
+        run(tmp_path, stop_after=3, memory=2 * MEMORY)
+    assert run(tmp_path) == (expected, steps)
     with pytest.raises(Stop):
         run(tmp_path, stop_after=3)
-    assert run(tmp_path, memory=2 * MEMORY) == (expected, steps)
+    assert run(tmp_path, memory=2 * MEMORY) == (expected, steps - 2)  # as it was begun; the third was not written down
+
+
+def test_what_another_embedding_left_is_not_gone_on_with(tmp_path):
+    with pytest.raises(Stop):
+        run(tmp_path, stop_after=5, layer="sage")
+    expected, steps = run(tmp_path)
+    (tmp_path / "other").mkdir()
+    assert run(tmp_path / "other") == (expected, steps)
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    expected, _ = run(tmp_path)
+    with pytest.raises(Interrupted, match="asked for again, it goes on where it was"):
+        run(tmp_path, stop_after=4, stop=KeyboardInterrupt)
+    assert run(tmp_path)[0] == expected
 
 
 def test_a_step_that_was_done_but_not_noted_is_done_again_without_harm(tmp_path):
     expected, steps = run(tmp_path)
-    for stop in range(1, steps + 1, 3):
+    for stop in range(1, steps + 1, 5):
         with pytest.raises(Stop):
             run(tmp_path, stop_after=stop)
         file = tmp_path / ".e.npy.work" / "progress.json"
@@ -96,7 +115,7 @@ def test_a_step_that_was_done_but_not_noted_is_done_again_without_harm(tmp_path)
 def test_a_journal_that_is_damaged_is_begun_anew(tmp_path):
     (tmp_path / "progress.json").write_text("{")
     (tmp_path / "layer-0.npy").write_text("what it was about")
-    Journal(tmp_path, {})
+    Journal(tmp_path, {}, 1)
     assert list(tmp_path.iterdir()) == []
 
 
