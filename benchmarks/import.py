@@ -31,7 +31,7 @@ DEGREE, FEATURES, BATCH = 20, 16, 1_000_000
 
 
 def write(folder: str, form: str, edges: int, width: int = FEATURES, dtype: str = "float32") -> None:
-    """``edges.parquet`` or ``edges.csv`` and ``x.npy``, a batch at a time."""
+    """``edges.parquet`` or ``edges.csv`` and ``x.npy``, a batch at a time; the same features again and again, shifted."""
     rng, nodes = np.random.default_rng(edges), edges // DEGREE
     schema = pa.schema([("source", pa.int64()), ("target", pa.int64())])
     make = pa.parquet.ParquetWriter if form == "parquet" else pa.csv.CSVWriter
@@ -40,9 +40,10 @@ def write(folder: str, form: str, edges: int, width: int = FEATURES, dtype: str 
             ends = rng.integers(nodes, size=(2, min(BATCH, edges - start)))
             writer.write_table(pa.table([pa.array(end) for end in ends], schema=schema))
     x = np.lib.format.open_memmap(f"{folder}/x.npy", "w+", dtype, (nodes, width))
+    drawn = (rng.random((min(nodes, BATCH // 10), width), dtype=np.float32) - 0.5).astype(dtype)
     for start in range(0, nodes, BATCH // 10):
         rows = x[start:start + BATCH // 10]
-        rows[:] = rng.random(rows.shape, dtype=np.float32) - 0.5
+        rows[:] = np.roll(drawn, start // 1000, axis=0)[:len(rows)]
 
 
 def load(folder: str, form: str, memory: str, dtype: str = "float32") -> dict[str, float]:

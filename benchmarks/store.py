@@ -94,16 +94,18 @@ def train(folder: str, batches: int, threads: int, limit: int) -> dict[str, floa
     return {"memory": peak.top, "seconds": seconds, "training": trained, "loss": outcome["loss"], "written": written}
 
 
-def large(folder: str, edges: int, batches: int, threads: int) -> list[dict]:
+def large(folder: str, edges: int, features: int, batches: int, threads: int) -> list[dict]:
     start = time.perf_counter()
-    in_child(SCRIPT.__file__, "write", folder, "parquet", edges, 256, "float16")
+    in_child(SCRIPT.__file__, "write", folder, "parquet", edges, features, "float16")
     made = time.perf_counter() - start
     loaded = in_child(SCRIPT.__file__, "load", folder, "parquet", "2GB", "float16")
+    print(f"imported: {loaded}", file=sys.stderr, flush=True)
     for name in ("edges.parquet", "x.npy"):
         Path(folder, name).unlink()
     trained = in_child(__file__, "train", folder, batches, threads, int(3.5 * GB))
-    return [{"section": "large", "what": "import", "edges": edges, "making": made, **loaded},
-            {"section": "large", "what": "train and embed", "edges": edges, "batches": batches, **trained}]
+    size = {"section": "large", "edges": edges, "features": features}
+    return [{**size, "what": "import", "making": made, **loaded},
+            {**size, "what": "train and embed", "batches": batches, **trained}]
 
 
 def main() -> int:
@@ -113,6 +115,8 @@ def main() -> int:
                         ("--check", "exit 1 and name the bar where one is missed")):
         parser.add_argument(flag, action="store_true", help=about)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--edges", type=int, default=200_000_000, help="of the large graph, 20 for each node")
+    parser.add_argument("--features", type=int, default=256, help="of the large graph")
     parser.add_argument("--folder", help="for some 40 GB of files, all of them removed at the end")
     given = parser.parse_args()
     cells, bars, rows = [], [], []
@@ -127,7 +131,8 @@ def main() -> int:
                          / found[0]["best_step"], "<=", 1.3) for cell in found[1:]]
     with tempfile.TemporaryDirectory(prefix="sgcl-store-", dir=given.folder) as folder:
         if "large" in (given.section or ["large"]):
-            found = large(folder, 400_000 if given.quick else 200_000_000, 3 if given.quick else 50, given.threads)
+            edges = 400_000 if given.quick else given.edges
+            found = large(folder, edges, given.features, 3 if given.quick else 50, given.threads)
             cells += found
             rows += [["large", cell["what"], f"{cell['seconds']:.0f} s", f"{cell['memory'] / GB:.2f} GB",
                       f"{cell.get('bytes', cell.get('written', 0)) / GB:.2f} GB"] for cell in found]

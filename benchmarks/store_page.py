@@ -42,8 +42,8 @@ def _large() -> list[str]:
     if len(found) < 2:
         return []
     loaded, run = found["import"], found["train and embed"]
-    return [f"`python benchmarks/store.py large`: {loaded['nodes']:,} nodes, {loaded['edges']:,} edges given, 256 "
-            "float16 features,", f"a store of {loaded['bytes'] / GB:.1f} GB; SGCL-T of width 128 with "
+    return [f"`python benchmarks/store.py large`: {loaded['nodes']:,} nodes, {loaded['edges']:,} edges given, "
+            f"{loaded['features']} float16 features,", f"a store of {loaded['bytes'] / GB:.1f} GB; SGCL-T of width 128 with "
             "`--memory-limit` of 3.5 GB, on the same machine.", "",
             "| what | s | peak memory GB |", "| --- | --- | --- |",
             f"| import in 2 GB | {loaded['seconds']:.0f} | {loaded['memory'] / GB:.2f} |",
