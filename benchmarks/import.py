@@ -31,7 +31,7 @@ DEGREE, FEATURES, BATCH = 20, 16, 1_000_000
 
 
 def write(folder: str, form: str, edges: int, width: int = FEATURES, dtype: str = "float32") -> None:
-    """``edges.parquet`` or ``edges.csv`` and ``x.npy``, a batch at a time; the same features again and again, shifted."""
+    """``edges.parquet`` or ``edges.csv`` and ``x.npy``, a batch at a time; the features repeat themselves, shifted."""
     rng, nodes = np.random.default_rng(edges), edges // DEGREE
     schema = pa.schema([("source", pa.int64()), ("target", pa.int64())])
     make = pa.parquet.ParquetWriter if form == "parquet" else pa.csv.CSVWriter

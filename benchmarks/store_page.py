@@ -42,9 +42,9 @@ def _large() -> list[str]:
     if len(found) < 2:
         return []
     loaded, run = found["import"], found["train and embed"]
-    return [f"`python benchmarks/store.py large`: {loaded['nodes']:,} nodes, {loaded['edges']:,} edges given, "
-            f"{loaded['features']} float16 features,", f"a store of {loaded['bytes'] / GB:.1f} GB; SGCL-T of width 128 with "
-            "`--memory-limit` of 3.5 GB, on the same machine.", "",
+    return [f"`python benchmarks/store.py large --edges {loaded['edges']} --features {loaded['features']}`: "
+            f"{loaded['nodes']:,} nodes,", f"float16 features, a store of {loaded['bytes'] / GB:.1f} GB; SGCL-T of "
+            "width 128 with a limit of 3.5 GB, on the same machine.", "",
             "| what | s | peak memory GB |", "| --- | --- | --- |",
             f"| import in 2 GB | {loaded['seconds']:.0f} | {loaded['memory'] / GB:.2f} |",
             f"| {run['batches']} batches of 2,000 nodes from random walks | {run['training']:.0f} | |",

@@ -9,7 +9,7 @@ from sgcl import embeddings, runs
 from sgcl.errors import InputError
 from sgcl.estimator import estimator_for
 from sgcl.graph import Graph, prepare
-from sgcl.memory import check_memory
+from sgcl.memory import check_memory, resident
 from sgcl.methods import METHODS
 from sgcl.samplers import EgoGraph, FullGraph, RandomEdge, RandomNode, RandomWalk
 from sgcl.settings import defaults
@@ -117,6 +117,7 @@ def test_the_guard_counts_what_must_be_loaded(stored):
         assert plan.embedding is not None
     with pytest.raises(InputError, match="training takes about"):
         check_memory(estimator_for("sgcl")(hidden_channels=8), graph, limit=1000)
+    assert 0 < resident(without_files=True) < resident()
     plan = check_memory(estimator_for("grlc")(sampler=RandomWalk(20)), graph)
     assert plan.embedding is None
 
