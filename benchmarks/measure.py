@@ -8,13 +8,15 @@ import operator
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sgcl.memory import peak_increase
+from sgcl.memory.peak import status
 
-__all__ = ["Bar", "finish", "in_child", "options", "peak_increase", "table", "trim"]
+__all__ = ["AnonymousPeak", "Bar", "finish", "in_child", "options", "peak_increase", "table", "trim"]
 
 
 class Bar(NamedTuple):
@@ -43,7 +45,8 @@ def options(doc: str) -> argparse.Namespace:
 
 def in_child(script: str, function: str, *args: Any) -> Any:
     """``function(*args)`` of the script, in a process of its own: nothing left in memory by what ran before."""
-    code = (f"import sys, json; sys.path.insert(0, {str(Path(script).parent)!r}); import {Path(script).stem} as m; "
+    code = ("import importlib, sys, json; "
+            f"sys.path.insert(0, {str(Path(script).parent)!r}); m = importlib.import_module({Path(script).stem!r}); "
             f"print(json.dumps(m.{function}(*json.loads(sys.argv[1]))))")
     done = subprocess.run([sys.executable, "-c", code, json.dumps(args)], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
@@ -55,6 +58,26 @@ def trim() -> None:
     release = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if release is not None:
         release(0)
+
+
+class AnonymousPeak:
+    """The most anonymous memory that the process had inside a ``with``, looked at a hundred times a second: what no
+    file can give back, unlike the pages of one that is mapped."""
+
+    def __enter__(self) -> "AnonymousPeak":
+        self.top, self._done = status("RssAnon"), threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.01):
+            self.top = max(self.top, status("RssAnon"))
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._watcher.join()
+        self.top = max(self.top, status("RssAnon"))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

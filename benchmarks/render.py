@@ -1,8 +1,8 @@
-"""Write docs/performance.md, which is made of the lines in results/epoch.jsonl: no figure of ours is typed.
+"""Write docs/performance.md and the figures of docs/scale.md, made of lines in results/: no figure of ours is typed.
 
     python benchmarks/render.py [--check]
 
-With --check nothing is written; exit code 1 if the page is not what the lines say. `sgcl bench render` makes the pages
+With --check nothing is written; exit code 1 if a page is not what the lines say. `sgcl bench render` makes the pages
 in docs/results.
 """
 
@@ -10,15 +10,18 @@ import sys
 from pathlib import Path
 
 import performance
+import store_page
 
 DOCS = Path(__file__).parent.parent / "docs"
 
 
 def main() -> int:
-    page = DOCS / "performance.md"
+    pages = {DOCS / "performance.md": performance.render(),
+             DOCS / "scale.md": store_page.render((DOCS / "scale.md").read_text())}
     if "--check" in sys.argv:
-        return int(page.read_text() != performance.render())
-    page.write_text(performance.render())
+        return int(any(file.read_text() != page for file, page in pages.items()))
+    for file, page in pages.items():
+        file.write_text(page)
     performance.draw(DOCS / "growth.png")
     return 0
 

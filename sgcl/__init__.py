@@ -31,6 +31,7 @@ from sgcl.estimator import (
 from sgcl.graph import Graph
 from sgcl.readers import read_collection, read_graph, write_graph
 from sgcl.smoothing import Bilateral, Diffusion, HeatKernel, Identity, PageRank, Taubin
+from sgcl.store import import_graph, open_store
 
 load = Estimator.load
 
@@ -68,7 +69,9 @@ __all__ = [
     "ProGCLGraphs",
     "SGCLGraphs",
     "Taubin",
+    "import_graph",
     "load",
+    "open_store",
     "read_collection",
     "read_graph",
     "write_graph",

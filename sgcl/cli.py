@@ -28,6 +28,7 @@ _OVERVIEW = """node and graph embeddings without labels, by smoothed graph contr
   sgcl demo                                         see it work, on data that comes along
   sgcl train --dataset cora --smoothing taubin      train and leave a run folder
   sgcl train --graph edges.csv --features x.csv     the same on a graph of your own
+  sgcl import edges.parquet --features x.npy --out graph.store   a graph larger than memory, for --graph
   sgcl train --collection FOLDER                    on many graphs of your own, to embed each
   sgcl train --resume RUN                           go on with a run that was cut short
   sgcl evaluate runs/sgcl-taubin-cora-0             score a run beside its floors
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> None:
     commands: dict[str, Callable[[list[str]], None]] = {
         "train": _train, "evaluate": _evaluate, "embed": _embed, "sweep": _sweep, "runs": _runs, "show": _show,
-        "datasets": _datasets, "methods": _methods, "demo": _demo, "bench": _bench}
+        "import": _import, "datasets": _datasets, "methods": _methods, "demo": _demo, "bench": _bench}
     if words and words[0] in commands:
         return commands[words[0]](words[1:])
     parser = Parser(prog="sgcl", description=_OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -421,15 +422,23 @@ def _embed(words: list[str]) -> None:
     files = levels.same_features(config, files) if files else None
     if files is None and config.get("attributes"):
         given.attributes = True
-    outcome = workflow.embed(given.run, _load(given, files), given.out, device, memory)
+    outcome = workflow.embed(given.run, _load(given, files), given.out, device, memory,
+                             quiet=getattr(given, "quiet", False))
     rows = "graphs" if "graphs" in outcome else "nodes"
     print(json.dumps(outcome) if getattr(given, "json", False) else
           f"{outcome['out']}: {outcome[rows]} {rows}, width {outcome['width']}")
 
 
+def _import(words: list[str]) -> None:
+    from sgcl.importing import import_command
+
+    import_command(words)
+
+
 def _datasets(words: list[str]) -> None:
     from sgcl import datasets
     from sgcl.report import print_table
+    from sgcl.store import in_memory
 
     parser = Parser(prog="sgcl datasets", allow_abbrev=False, argument_default=argparse.SUPPRESS,
                      description="List the named datasets; describe and measure one, or a graph of your own.")
@@ -444,7 +453,7 @@ def _datasets(words: list[str]) -> None:
     if download and not hasattr(given, "dataset"):
         raise InputError("--download is for one dataset: give its NAME")
     if own:
-        measured = datasets.statistics(_load(given, _own_files(given, featured=False)))
+        measured = datasets.statistics(in_memory(_load(given, _own_files(given, featured=False)), "to measure it"))
         rows = [{"name": getattr(given, "graph", None) or given.collection, **measured}]
     elif hasattr(given, "dataset"):
         rows = [{**datasets.describe(given.dataset), "here": download or datasets.available(given.dataset, root)}]
@@ -516,7 +525,7 @@ def _add_graph(parser: Any, *, named: bool = True) -> None:
     if named:
         parser.add_argument("--dataset", metavar="NAME", help="a named graph; `sgcl datasets` lists them")
     parser.add_argument("--graph", metavar="EDGES", help="a graph of your own: an edge list (.csv, .tsv, .parquet), "
-                        "a .graphml file or a sparse .npz adjacency")
+                        "a .graphml file, a sparse .npz adjacency, or a store that `sgcl import` made")
     parser.add_argument("--collection", metavar="FOLDER", help="graphs of your own, each to be embedded: a folder with "
                         "an edge list for each, or in the TU format")
     parser.add_argument("--features", metavar="FILE", help="its node features: a table with an id column, an .npy or "
@@ -545,6 +554,7 @@ def _own_files(given: Any, *, featured: bool = True) -> dict[str, Any] | None:
     """What ``read_graph`` is called with, paths in full; None for a named dataset."""
     from sgcl import datasets
     from sgcl.readers import STRUCTURAL
+    from sgcl.store import is_store
 
     if sum(hasattr(given, name) for name in ("graph", "collection", "dataset")) != 1:
         raise InputError("which graph? give either --dataset NAME (`sgcl datasets` lists them) or --graph EDGES, or "
@@ -556,7 +566,7 @@ def _own_files(given: Any, *, featured: bool = True) -> dict[str, Any] | None:
         featured = False
     elif hasattr(given, "attributes"):
         raise InputError("--attributes is for collections in the TU format: leave it out")
-    if featured and not hasattr(given, "features"):
+    if featured and not hasattr(given, "features") and not is_store(getattr(given, "graph", None)):
         raise InputError("the graph has no node features: give --features FILE, or one of "
                          f"{', '.join(STRUCTURAL)} to make them from the graph")
     named = _given(given, "features", "labels", "ids", "collection", edges="graph")
@@ -582,7 +592,7 @@ def _given(given: Any, *names: str, **renamed: str) -> dict[str, Any]:
 
 def _load(given: Any, files: dict[str, Any] | None) -> Any:
     from sgcl import levels
-    from sgcl.readers import read_files
+    from sgcl.store import read_files
 
     if files is None:
         fetching = _fetching(given)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import importlib.util
 import re
-from collections.abc import Iterator
+import shutil
+import signal
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,18 +19,22 @@ from torch import Tensor
 from sgcl import files
 from sgcl.encoders import Encoder
 from sgcl.encoders.blocks import bounded
+from sgcl.encoders.journal import Journal
 from sgcl.encoders.storage import forget
 from sgcl.errors import InputError
 from sgcl.graph import Graph
 from sgcl.methods.base import Method
+from sgcl.signals import Interrupted
 
 NODES_AT_A_TIME = 1 << 17  # of graphs embedded at a time
 
 _BLOCK = 1 << 19  # numbers written at a time
 
+Tell = Callable[[int, float], None]
+
 
 def compute(method: Method, graph: Graph, device: str = "cpu", *, memory: int | str | None = None,
-            folder: Path | None = None) -> Tensor:
+            folder: Path | None = None, journal: Journal | None = None) -> Tensor:
     """(N, D) on the CPU, without dropout or gradients, rows in node order; (G, D) of a collection's graphs, some at a
     time, by a method for graphs.
 
@@ -35,18 +43,65 @@ def compute(method: Method, graph: Graph, device: str = "cpu", *, memory: int | 
         memory: bytes, or text such as ``"2GB"``, that an encoder may take beside the graph and its weights. It then
             works in blocks, and what is larger, the result too, lies in a temporary file that goes with its tensor.
         folder: where such files go; where the system keeps temporary files unless given.
+        journal: keeps what is done in blocks; see :func:`compute_file`.
     """
     most = memory_bytes(memory)
-    if most is not None and not any(isinstance(part, Encoder) for part in method.modules()):
+    if most is None or method.looks_at_all():
+        graph = graph.in_memory()
+    if most is not None and not in_blocks(method):
         raise InputError(f"{type(method).__name__} has an encoder of its own, which does not work in blocks: leave the "
                          "limit of the memory out")
     method.to(device).eval()
-    with torch.no_grad(), bounded(most, folder):
+    with torch.no_grad(), bounded(most, folder, journal):
         if graph.graph_ptr is None:
             return method.embed(graph.to(device)).cpu()
         turn = torch.div(graph.graph_ptr[:-1], NODES_AT_A_TIME, rounding_mode="floor")
         parts = torch.arange(graph.num_graphs).split(turn.unique_consecutive(return_counts=True)[1].tolist())
         return torch.cat([method.embed(graph.take(some).to(device)).cpu() for some in parts])
+
+
+def compute_file(file: Path, method: Method, graph: Graph, device: str = "cpu", *, memory: int | str,
+                 identity: Mapping[str, Any], tell: Tell = lambda layer, share: None, every: float = 10.0) -> Tensor:
+    """:func:`compute` into a ``.npy`` file, from which the (N, D) result is mapped.
+
+    Layer by layer, a block at a time; each layer lies in a file of a folder beside, which goes at the end. Cut short,
+    by whatever, the same call goes on where it was, and gives the same bytes.
+
+    Args:
+        file: what to write.
+        method, graph, device, memory: as for :func:`compute`.
+        identity: all that the result depends on, as JSON, beside the weights. What was begun with less memory goes on
+            with that.
+        tell: called with the number of the layer at work, from 1, and the share of it that is done.
+        every: seconds between two times at which the state is put on the disk.
+    """
+    folder, most = file.with_name(f".{file.name}.work"), memory_bytes(memory) or 0
+    weights = hashlib.sha256()
+    for name, tensor in sorted(method.state_dict().items()):
+        weights.update(name.encode())
+        weights.update(tensor.cpu().contiguous().numpy())
+    with files.lock(folder):
+        journal = Journal(folder, {**identity, "weights": weights.hexdigest()}, most, every=every, tell=tell)
+        try:
+            embedding = compute(method, graph, device, memory=journal.memory, folder=folder, journal=journal)
+        except KeyboardInterrupt:
+            journal.save()
+            raise Interrupted("interrupted while embedding; asked for again, it goes on where it was",
+                              signal.SIGINT) from None
+        made = journal.file_of(embedding)
+        if made is not None:
+            journal.save()
+            made.replace(file)
+        else:  # something was made of what the encoders gave
+            with files.whole(file) as part:
+                _write_npy(part, embedding.numpy(), np.empty(0))
+        shutil.rmtree(folder)
+    return torch.from_numpy(np.load(file, mmap_mode="c", allow_pickle=False))
+
+
+def in_blocks(method: Method) -> bool:
+    """Whether a method can embed in bounded memory."""
+    return any(isinstance(part, Encoder) for part in method.modules())
 
 
 def memory_bytes(memory: int | str | None) -> int | None:
@@ -73,6 +128,11 @@ def save(folder: Path, embedding: Tensor, ids: np.ndarray) -> None:
             _write_parquet(part, embedding.numpy(), ids)
     with files.whole(folder / "embeddings.npy") as part:
         _write_npy(part, embedding.numpy(), ids)
+    save_ids(folder, ids)
+
+
+def save_ids(folder: Path, ids: np.ndarray) -> None:
+    """Write ``ids.npy`` alone, for an ``embeddings.npy`` that is there already."""
     with files.whole(folder / "ids.npy") as part:
         np.save(part, ids, allow_pickle=False)
 
@@ -86,10 +146,19 @@ def write(file: Path, embedding: Tensor, ids: np.ndarray) -> None:
         with files.whole(file) as part:
             _WRITERS[file.suffix](part, embedding.numpy(), ids)
         if file.suffix == ".npy":
-            with files.whole(file.with_suffix(".ids.npy")) as part:
-                np.save(part, ids, allow_pickle=False)
+            _write_ids(file, ids)
     except OSError as error:
         raise InputError(f"cannot write {file}: {error.strerror or error}") from None
+
+
+def write_rest(file: Path, embedding: Tensor, ids: np.ndarray) -> None:
+    """What :func:`write` writes beside an ``.npy`` file that :func:`compute_file` wrote; for other formats the file,
+    from the ``.npy`` file beside it, which goes."""
+    if file.suffix == ".npy":
+        _write_ids(file, ids)
+    else:
+        write(file, embedding, ids)
+        file.with_name(f".{file.name}.npy").unlink()
 
 
 def check_file(file: Path) -> None:
@@ -111,6 +180,11 @@ def load(folder: Path) -> tuple[Tensor, np.ndarray]:
 def load_ids(folder: Path) -> np.ndarray:
     """The (N,) ids alone."""
     return _read(folder / "ids.npy", dimensions=1)
+
+
+def _write_ids(file: Path, ids: np.ndarray) -> None:
+    with files.whole(file.with_suffix(".ids.npy")) as part:
+        np.save(part, ids, allow_pickle=False)
 
 
 def _write_parquet(file: Path, array: np.ndarray, ids: np.ndarray) -> None:
@@ -157,7 +231,7 @@ def _blocks(array: np.ndarray) -> Iterator[slice]:
 
 def _read(file: Path, *, dimensions: int) -> np.ndarray:
     try:
-        array = np.load(file, allow_pickle=False)
+        array = np.load(file, mmap_mode="c", allow_pickle=False)  # pages are read where they are looked at
     except FileNotFoundError:
         raise InputError(f"{file.parent} holds no {file.name}: train the run to its end first") from None
     except OSError as error:

@@ -92,7 +92,8 @@ class Estimator:
         return self
 
     def transform(self, data: Data | Graph | Sequence[Data], *, memory: int | str | None = None,
-                  folder: str | Path | None = None) -> Tensor:
+                  folder: str | Path | None = None, out: str | Path | None = None,
+                  tell: embeddings.Tell = lambda layer, share: None) -> Tensor:
         """The (N, D) embedding of the nodes of ``data``: the fitted graph, or another with the same features.
 
         Args:
@@ -100,13 +101,21 @@ class Estimator:
             memory: what to take at most beside the graph and the weights, such as ``"2GB"``; see
                 :func:`sgcl.embeddings.compute`.
             folder: where temporary files go, if there have to be any.
+            out: an ``.npy`` file to write the rows to, from which they are then mapped; with ``memory``. Cut short, the
+                same call goes on where it was; see :func:`sgcl.embeddings.compute_file`.
+            tell: for ``out``, called with the number of the layer at work and the share of it that is done.
         """
+        if out is not None and memory is None:
+            raise InputError("out= is for an embedding in blocks: give memory=, such as \"2GB\", too")
         method = self._fitted()
         graph = self.graph(data)
         if graph.num_features != self.in_channels:
             learned = ": learned features are for the nodes they were learned with" if one_column_each(graph.x) else ""
             raise InputError(f"the graph has {graph.num_features} features, the model was fitted on {self.in_channels}"
                              f"{learned}")
+        if out is not None and memory is not None:
+            return embeddings.compute_file(Path(out), method, graph, device_for(self.settings["device"]), memory=memory,
+                                           identity=self.identity(runs.fingerprint(graph)), tell=tell)
         return embeddings.compute(method, graph, device_for(self.settings["device"]), memory=memory,
                                   folder=None if folder is None else Path(folder))
 
@@ -176,6 +185,11 @@ class Estimator:
         _read_weights(method, folder / "weights.safetensors")
         estimator.method, estimator.in_channels = method.eval(), config["in_channels"]
         return estimator
+
+    @property
+    def fitted(self) -> Method:
+        """The trained method."""
+        return self._fitted()
 
     def _fitted(self) -> Method:
         if self.method is None:

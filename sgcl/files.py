@@ -23,10 +23,10 @@ def whole(file: Path) -> Iterator[Path]:
     part = file.with_name(f".{file.name}.part{file.suffix}")
     try:
         yield part
-        _sync(part)
+        sync(part)
         part.replace(file)
         if os.name == "posix":
-            _sync(file.parent)  # the name too
+            sync(file.parent)  # the name too
     finally:
         part.unlink(missing_ok=True)
 
@@ -64,7 +64,8 @@ def is_locked(folder: Path) -> bool:
     return False
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """What was written there, into a file or the names of a folder, is on the disk afterwards."""
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(handle)

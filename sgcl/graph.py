@@ -16,6 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sgcl.errors import InputError, check_kind
+from sgcl.mapped import MappedFeatures, normalised
 from sgcl.sparse import CSR, SparseFeatures, block_diagonal, larger_way, row_entries
 
 Features = Tensor | SparseFeatures
@@ -28,7 +29,8 @@ class Graph:
     """An undirected graph without self-loops, or a collection of G of them side by side: block after block.
 
     Args:
-        x: (N, F) features, dense or :class:`~sgcl.sparse.SparseFeatures`.
+        x: (N, F) features, dense or :class:`~sgcl.sparse.SparseFeatures`; of a graph in a store
+            :class:`~sgcl.mapped.MappedFeatures`, of which batches take rows.
         adj: (N, N) symmetric adjacency; its values are the edge weights, ``None`` for ones.
         n_id: (N,) for a sub-graph, the numbers its nodes had in the graph it was taken from.
         graph_ptr: (G + 1,) where the nodes of each graph of a collection start; ``None`` for a single graph.
@@ -90,6 +92,12 @@ class Graph:
         n_id, graph_ptr = (None if part is None else part.to(device) for part in (self.n_id, self.graph_ptr))
         return Graph(self.x.to(device), self.adj.to(device), n_id, graph_ptr)
 
+    def in_memory(self) -> Graph:
+        """The graph of a store for whatever looks at the whole of it; itself where it is not of one."""
+        if not isinstance(self.x, MappedFeatures):
+            return self
+        return self.replace(x=self.x[:], adj=self.adj.rows(slice(None), symmetric=self.adj.symmetric))
+
     @classmethod
     def from_data(cls, data: Data | Graph | Sequence[Data]) -> Graph:
         """Check a PyG ``Data`` and bring it into form: both directions of each edge, sorted, merged, no loops.
@@ -97,7 +105,8 @@ class Graph:
         Edge weights are read from ``edge_weight``; the two directions of an edge given with different weights get the
         larger one. The input is left as it is.
 
-        A list of ``Data``, or one with ``batch``, the (N,) number of each node's graph, is a collection of graphs.
+        A list of ``Data``, or one with ``batch``, the (N,) number of each node's graph, is a collection of graphs. A
+        ``Data`` that has its :class:`Graph` in ``graph``, as one from a store, is that graph.
         """
         if isinstance(data, Graph):
             return data
@@ -106,6 +115,9 @@ class Graph:
         check_kind(data)
         if not isinstance(data, Data):
             raise InputError(f"expected a torch_geometric.data.Data or an sgcl Graph, got {type(data).__name__}")
+        if isinstance(data.get("graph"), Graph):
+            made: Graph = data.graph
+            return made
         x, num_nodes = _checked_features(data)
         graph = cls(x, _checked_adjacency(data, num_nodes))
         return graph if data.get("batch") is None else graph.replace(graph_ptr=_checked_graphs(data, graph.adj))
@@ -166,11 +178,9 @@ def prepare(data: Data | Graph | Sequence[Data], *, normalize_features: bool = F
     graph = Graph.from_data(data)
     if not normalize_features:
         return graph
-    if isinstance(graph.x, SparseFeatures):
-        rows = graph.x.matrix.with_values(graph.x.matrix.values().abs()).row_sum()
-        scale = torch.where(rows > 0, 1 / rows, 0.0)                       # (N,)
-        return graph.replace(x=graph.x.scale_entries(scale[graph.x.matrix.row]))
-    return graph.replace(x=torch.nn.functional.normalize(graph.x, p=1.0))
+    if isinstance(graph.x, MappedFeatures):
+        return graph.replace(x=MappedFeatures(graph.x.matrix, graph.x.digest, normalised=True))
+    return graph.replace(x=normalised(graph.x))
 
 
 def scale_columns(x: Features, scale: Tensor) -> Features:

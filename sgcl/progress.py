@@ -18,6 +18,40 @@ from sgcl.trainer import Epoch
 _EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
+class Shares:
+    """What is being done and how much of it is, of a job without epochs: ``shares("sorting", 0.5)``.
+
+    >>> with Shares("import", quiet=True) as shares:
+    ...     shares("sorting", 0.5)
+    """
+
+    def __init__(self, title: str, *, quiet: bool = False) -> None:
+        self.title, self.quiet, self.live = title, quiet, not quiet and sys.stderr.isatty()
+        self._bar = Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("left"), TimeRemainingColumn(),
+                             console=Console(stderr=True))
+        self._tasks: dict[str, TaskID] = {}
+        self._told = time.monotonic()
+
+    def __call__(self, what: str, share: float) -> None:
+        if self.live:
+            if what not in self._tasks:
+                self._tasks[what] = self._bar.add_task(f"{self.title}: {what}", total=1.0)
+            self._bar.update(self._tasks[what], completed=share)
+        elif not self.quiet and time.monotonic() - self._told > _EVERY:
+            self._told = time.monotonic()
+            print(f"{self.title}: {what}, {share:.0%}", file=sys.stderr)
+
+    def __enter__(self) -> Self:
+        if self.live:
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self.live:
+            self._bar.stop()
+
+
 class ProgressBar:
     """A callback that shows epoch, loss, time left and peak memory.
 

@@ -31,6 +31,16 @@ def free_memory() -> float:
     return free
 
 
+def rounded_down(size: float) -> int:
+    """To a power of 2, 2^40 at the most: what is free differs from time to time, and an embedding that was cut short
+    goes on in the memory that it began with.
+
+    >>> rounded_down(5 * 2**30) == 4 * 2**30
+    True
+    """
+    return 1 << min(max(int(size), 1).bit_length() - 1, 40) if size < math.inf else 1 << 40
+
+
 @contextmanager
 def kept() -> Iterator[None]:
     """Inside, freed memory is kept for the next step, which takes more of it; afterwards it is given back.

@@ -25,7 +25,8 @@ class CSR:
 
     Args:
         ptr: (N + 1,) where each row starts in ``idx``.
-        idx: (nnz,) columns, ascending inside a row, none twice.
+        idx: (nnz,) columns, ascending inside a row, none twice; int32 in the file of a store, of which products take
+            :meth:`rows` or :meth:`take_rows`, which widen theirs.
         value: (nnz,) entries; ``None`` stands for ones.
         num_cols: M; N unless given.
         symmetric: the matrix is its own transpose, values included.
@@ -146,19 +147,19 @@ class CSR:
         return CSR(ends[self.ptr], self.idx[mask], None if self.value is None else self.value[mask],
                    num_cols=self.shape[1], symmetric=symmetric)
 
-    def rows(self, block: slice) -> CSR:
+    def rows(self, block: slice, *, symmetric: bool = False) -> CSR:
         """Successive rows, sharing their entries with this matrix."""
         start, stop, _ = block.indices(self.shape[0])
         ptr = self.ptr[start:stop + 1]
         entries = slice(int(ptr[0]), int(ptr[-1]))
-        return CSR(ptr - ptr[0], self.idx[entries], None if self.value is None else self.value[entries],
-                   num_cols=self.shape[1])
+        return CSR(ptr - ptr[0], self.idx[entries].long(), None if self.value is None else self.value[entries],
+                   num_cols=self.shape[1], symmetric=symmetric)
 
     def take_rows(self, rows: Tensor) -> CSR:
         """The given rows, in the given order: O(entries of those rows)."""
         ptr, entry = row_entries(self.ptr, rows)
         value = None if self.value is None else self.value[entry]
-        return CSR(ptr, self.idx[entry], value, num_cols=self.shape[1])
+        return CSR(ptr, self.idx[entry].long(), value, num_cols=self.shape[1])
 
     def submatrix(self, nodes: Tensor) -> CSR:
         """Rows and columns ``nodes`` (ascending) of a square matrix, at the cost of those rows alone."""

@@ -96,6 +96,8 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
                    warmup=warmup, accumulate=accumulate, patience=patience, seed=seed, workers=workers)
     check_sync(method, sync_grams)
     graph = graph.to("cpu").replace(n_id=None)  # a batch's n_id numbers the nodes of this graph
+    if isinstance(sampler, FullGraph) or method.looks_at_all():
+        graph = graph.in_memory()
     sampler, group = sampler.on(graph), distributed.current()
     steps = Steps(sampler.batches, accumulate or sampler.batches)
     check_ranks(group.size, steps)

@@ -19,19 +19,23 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl import datasets, distributed, embeddings, levels, report, runs, settings
+from sgcl import datasets, distributed, embeddings, levels, ram, report, runs, settings, store
 from sgcl.callbacks import CollapseWatch, TensorBoard
 from sgcl.chance import step_generator
 from sgcl.checkpoints import Checkpoints
 from sgcl.errors import InputError
 from sgcl.estimator import Estimator, device_for, estimator_for
 from sgcl.evaluation import PROTOCOLS, TASKS, Case, LinkSplit, Task, raw_features, split_links
+from sgcl.evaluation.protocol import Protocol
 from sgcl.files import lock, whole
 from sgcl.graph import Graph, one_column_each
+from sgcl.mapped import MappedFeatures
 from sgcl.memory import check_memory
-from sgcl.progress import ProgressBar
-from sgcl.readers import LEARNED, SPECTRAL, STRUCTURAL, label_graphs, read_files, read_graph
+from sgcl.methods import Method
+from sgcl.progress import ProgressBar, Shares
+from sgcl.readers import LEARNED, SPECTRAL, STRUCTURAL, label_graphs, read_graph
 from sgcl.signals import Interrupted
+from sgcl.sparse import CSR
 from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError, named_rows
 from sgcl.turns import check_accumulate
 
@@ -170,9 +174,9 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
     for name in names:
         levels.check_protocol(name, collection)
     loaded = _labelled(load_graph(configs[0], data_root, download=download), asked, labels, columns)
-    restricted = cache(lambda name: PROTOCOLS[name].restrict(loaded))
+    restricted = cache(lambda name: restricted_graph(loaded, name))
     for path, config, name in zip(paths, configs, names, strict=True):
-        if not np.array_equal(embeddings.load(path)[1], node_ids(restricted(name))):
+        if not np.array_equal(embeddings.load(path)[1], node_ids(restricted(name)[0])):
             if name == config["protocol"]:
                 raise InputError(f"{path}: the nodes of the graph are not those that the run was trained on; bring its "
                                  "files back, or train it again")
@@ -184,8 +188,7 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
     scored: dict[tuple[Any, ...], dict[str, Any]] = {}
     lines: list[tuple[Path, dict[str, Any]]] = []
     for path, config, name, row_name in zip(paths, configs, names, _row_names(configs), strict=True):
-        data, own_seed = restricted(name), config["settings"]["seed"]
-        graph = Graph.from_data(data)
+        (data, graph), own_seed = restricted(name), config["settings"]["seed"]
         frozen = cache(partial(_frozen, path, graph, row_name, floors=floors))
         for task, question in asked.items():
             for split_seed in [None] if not question.seeded else [own_seed] if seeds is None else range(seeds):
@@ -206,17 +209,39 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
 
 def floor_rows(estimator: Estimator, graph: Graph) -> dict[str, Tensor]:
     """What any method must beat: the features themselves, and its encoder before training."""
-    untrained = embeddings.compute(estimator.untrained(graph.num_features), estimator.graph(graph))
+    method = estimator.untrained(graph.num_features)
+    if isinstance(graph.x, MappedFeatures):
+        return _stored_floors(estimator, method, graph)
+    untrained = embeddings.compute(method, estimator.graph(graph))
     if one_column_each(graph.x):  # nothing to score, and (N, N) written out
         return {FLOORS[1]: untrained}
     return dict(zip(FLOORS, (raw_features(graph), untrained), strict=True))
+
+
+def _stored_floors(estimator: Estimator, method: Method, graph: Graph) -> dict[str, Tensor]:
+    """The same for the graph of a store: in blocks where the method can, and features only where they fit."""
+    memory = _some_memory() if embeddings.in_blocks(method) else None
+    untrained = embeddings.compute(method, estimator.graph(graph), memory=memory)
+    if 3 * 4 * graph.num_nodes * graph.num_features > ram.free_memory():
+        warnings.warn(f"the {FLOORS[0]} are not scored: they do not fit the memory", stacklevel=2)
+        return {FLOORS[1]: untrained}
+    return dict(zip(FLOORS, (raw_features(graph.in_memory()), untrained), strict=True))
+
+
+def _some_memory() -> int:
+    """A quarter of what is free, to embed a graph in blocks."""
+    return ram.rounded_down(ram.free_memory() / 4)
 
 
 def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int | None, task: str = "probe",
           probe: str = "converged", metric: str | None = None, links: LinkSplit | None = None) -> dict[str, Any]:
     """One embedding by one task: its values, and how they came about."""
     start = time.perf_counter()
-    values = TASKS[task].measure(embedding, Case(data, graph.adj, PROTOCOLS[protocol], split_seed or 0, probe, metric,
+    adj: CSR | None = graph.adj
+    if isinstance(graph.x, MappedFeatures) and task == "probe":  # for the disparity
+        fits = 64 * graph.adj.nnz < ram.free_memory()
+        adj = graph.adj.rows(slice(None), symmetric=True) if fits else None
+    values = TASKS[task].measure(embedding, Case(data, adj, PROTOCOLS[protocol], split_seed or 0, probe, metric,
                                                  links))
     return {"task": task, "protocol": protocol, "split_seed": split_seed, **values,
             "seconds": round(time.perf_counter() - start, 3)}
@@ -225,7 +250,7 @@ def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_s
 def load_graph(config: Mapping[str, Any], data_root: str | None = None, *, download: bool = False) -> Data:
     """The graph that a run's configuration names: of the catalogue, or of one's own files."""
     if "files" in config:
-        return _in_order(read_files(config["files"]), config.get("feature_names"))
+        return _in_order(store.read_files(config["files"]), config.get("feature_names"))
     return levels.load_dataset(config["dataset"], data_root, attributes=config.get("attributes", False),
                                download=download)
 
@@ -241,30 +266,35 @@ def restricted_graph(data: Data, protocol: str) -> tuple[Data, Graph]:
     """The nodes that the protocol knows, and their graph."""
     graph = Graph.from_data(data)  # first, so that what is wrong is told of the graph as it came
     levels.check_protocol(protocol, graph.graph_ptr is not None)
+    if type(PROTOCOLS[protocol]).restrict is not Protocol.restrict:
+        data = store.in_memory(data, f"protocol {protocol!r}")
     part = PROTOCOLS[protocol].restrict(data)
     return (data, graph) if part is data else (part, Graph.from_data(part))
 
 
 def without_links(data: Data, seed: int, files: Mapping[str, Any] | None = None) -> tuple[LinkSplit, Graph]:
     """Links to be hidden, and the graph without them; features that were made from the links are made anew."""
+    data = store.in_memory(data, "--task links")
     links = split_links(data, seed=seed)
     made = (files or {}).get("features")
     return links, Graph.from_data(read_graph(links.graph, features=made) if made in STRUCTURAL else links.graph)
 
 
 def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = None,
-          memory: int | None = None) -> dict[str, Any]:
+          memory: int | None = None, *, quiet: bool = True) -> dict[str, Any]:
     """Embed the nodes of another graph, or the graphs of another collection, with a run's model and write them under
     their ids.
 
     With ``memory``, at most so many bytes are taken beside the graph and the weights; temporary files lie beside
-    ``out``.
+    ``out``. Of a store the embedding is always made in blocks, in a quarter of the free memory unless given, into a
+    file that an embedding cut short goes on with when it is asked for again.
     """
     folder, out = Path(folder), Path(out)
     embeddings.check_file(out)
     estimator = Estimator.load(folder, device=device)
     config = runs.read_config(folder)
     data = _in_order(data, config.get("feature_names"))
+    stored = isinstance(data.get("graph"), Graph) and embeddings.in_blocks(estimator.fitted)
     made = config.get("files", {}).get("features")
     if made == LEARNED and not np.array_equal(embeddings.load_ids(folder), node_ids(data)):
         raise InputError(f"{folder} has learned features, which only the nodes it was trained on have; for others, "
@@ -273,8 +303,12 @@ def embed(folder: str | Path, data: Data, out: str | Path, device: str | None = 
         warnings.warn("each graph has spectral features of its own: the embedding is not comparable with that of the "
                       "graph the run was trained on; --features walk or degree mean the same on every graph",
                       stacklevel=2)
-    embedding = estimator.transform(data, memory=memory, folder=out.parent)
-    embeddings.write(out, embedding, node_ids(data))
+    if stored:
+        embedding = _transformed(estimator, Graph.from_data(data), out, memory or _some_memory(), quiet=quiet)
+        embeddings.write_rest(out, embedding, node_ids(data))
+    else:
+        embedding = estimator.transform(data, memory=memory, folder=out.parent)
+        embeddings.write(out, embedding, node_ids(data))
     rows = "nodes" if data.get("batch") is None else "graphs"
     return {"out": str(out), rows: len(embedding), "width": embedding.shape[1]}
 
@@ -321,6 +355,9 @@ def _in_order(data: Data, names: list[str] | None) -> Data:
     own = data.get("feature_names")
     if names is None or own is None or own == names:
         return data
+    if isinstance(data.get("graph"), Graph):
+        raise InputError(f"{data.store}: its feature columns are not those that the run was trained on, in their "
+                         "order: import it with the same columns")
     if data.get("batch") is not None:
         data = levels.with_columns(data, names)
     place = {name: column for column, name in enumerate(data.feature_names)}
@@ -365,10 +402,26 @@ def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, che
         if estimator.history:
             draw_if_possible(partial(report.draw_curve, folder / "curve.png",
                                      {name: [epoch.loss for epoch in estimator.history]}))
-        embedding = estimator.transform(graph, memory=None if plan is None else plan.embedding, folder=folder)
+        memory = None if plan is None else plan.embedding
+        stored = isinstance(graph.x, MappedFeatures) and memory is not None
+        if stored:
+            embedding = _transformed(estimator, graph, folder / "embeddings.npy", memory or 0, quiet=quiet)
+        else:
+            embedding = estimator.transform(graph, memory=memory, folder=folder)
         watch.look(embedding, "at the end of the training")
-        embeddings.save(folder, embedding, node_ids(data))
+        if stored:
+            embeddings.save_ids(folder, node_ids(data))
+        else:
+            embeddings.save(folder, embedding, node_ids(data))
     return _summary(folder, config, time.perf_counter() - start)
+
+
+def _transformed(estimator: Estimator, graph: Graph, file: Path, memory: int, *, quiet: bool) -> Tensor:
+    """The embedding of a store's graph, mapped from ``file``, or for other formats from an .npy file beside it."""
+    out = file if file.suffix == ".npy" else file.with_name(f".{file.name}.npy")
+    with Shares("embedding", quiet=quiet) as bar:
+        return estimator.transform(graph, memory=memory, out=out,
+                                   tell=lambda layer, share: bar(f"layer {layer}", share))
 
 
 def _some_rows(estimator: Estimator, graph: Graph) -> Tensor:
@@ -449,6 +502,8 @@ def _labelled(data: Data, asked: Mapping[str, Task], labels: str | Path | None,
 
 
 def _label_nodes(data: Data, labels: str | Path, **columns: str) -> Data:
+    if isinstance(data.get("graph"), Graph):
+        return store.label_nodes(data, labels, **columns)
     return read_graph(data, labels=labels, **columns)
 
 

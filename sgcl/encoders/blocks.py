@@ -18,10 +18,13 @@ import torch
 from torch import Tensor
 
 from sgcl.encoders import storage
+from sgcl.encoders.journal import Journal, Log
 from sgcl.encoders.layers import Layer
 from sgcl.errors import InputError
 from sgcl.graph import Features
 from sgcl.sparse import CSR, SparseFeatures, spmm
+
+_ENTRIES = 1 << 20  # of the graph at a time, to add up weights
 
 _limit: ContextVar[Limit | None] = ContextVar("limit", default=None)
 
@@ -31,13 +34,14 @@ class Limit(NamedTuple):
 
     memory: int
     folder: Path | None
+    journal: Journal | None = None  # keeps what is done, so that it can be gone on with
 
 
 @contextmanager
-def bounded(memory: int | None, folder: Path | None = None) -> Iterator[None]:
+def bounded(memory: int | None, folder: Path | None = None, journal: Journal | None = None) -> Iterator[None]:
     """Inside, an encoder takes at most ``memory`` bytes beside the graph and its weights; ``None`` for no limit. It is
     for inference: an encoder in training, or with gradients, takes what it needs."""
-    token = _limit.set(None if memory is None else Limit(memory, folder))
+    token = _limit.set(None if memory is None else Limit(memory, folder, journal))
     try:
         yield
     finally:
@@ -49,9 +53,31 @@ def limit_for(training: bool) -> Limit | None:
     return None if training or torch.is_grad_enabled() else _limit.get()
 
 
+def combined(parts: list[Tensor], how: Callable[[list[Tensor]], Tensor], training: bool) -> Tensor:
+    """how(parts), (N, K), of (N, D) matrices, whose rows it treats alone; in blocks where the memory is bounded."""
+    limit = limit_for(training)
+    if limit is None:
+        return how(parts)
+    num_nodes, width, dtype = len(parts[0]), how([part[:1] for part in parts]).size(1), parts[0].dtype
+    row = (sum(part.size(1) for part in parts) + width) * dtype.itemsize
+    if limit.journal is None:
+        out = storage.matrix(num_nodes, width, dtype, limit.memory / 6, limit.folder)
+    else:
+        out = limit.journal.matrix("combined", num_nodes, width, dtype)
+    step = max(1, limit.memory // (4 * row))
+    for start in range(0, num_nodes, step):
+        out[start:start + step] = how([part[start:start + step] for part in parts]).cpu()
+        storage.forget()
+    return out
+
+
 def degrees(adj: CSR) -> Tensor:
     """(N,) ``adj.row_sum()``, with nothing of the size of the edges beside it."""
-    return adj.row_sum() if adj.value is None else spmm(adj, adj.value.new_ones(adj.shape[1], 1)).view(-1)
+    if adj.value is None:
+        return adj.row_sum()
+    one = adj.value.new_ones(adj.shape[1], 1)
+    blocks = _row_blocks(adj.ptr, adj.shape[0], _ENTRIES)
+    return torch.cat([spmm(adj.rows(block), one) for block in blocks]).view(-1)
 
 
 def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Features, ptr: Tensor,
@@ -69,17 +95,26 @@ def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Feature
     num_nodes, outer, inner = len(ptr) - 1, len(layer.bias), x.shape[1] if weight is None else weight.size(1)
     column = (num_nodes + (0 if weight is None else len(weight))) * dtype.itemsize  # bytes for each one at work
     free = _free(limit, (4 + 4 * layer.heads) * num_nodes * dtype.itemsize, column)
-    row = ((0 if isinstance(x, SparseFeatures) else x.shape[1]) + 2 * inner + 4 * outer) * dtype.itemsize
+    row = ((0 if isinstance(getattr(x, "matrix", None), CSR) else x.shape[1]) + 2 * inner + 4 * outer) * dtype.itemsize
     blocks = list(_row_blocks(ptr, free / 8 / row, free / 8 / (16 + 6 * layer.heads * dtype.itemsize)))
 
     def rows_of(block: slice) -> Any:
         storage.forget()
         return SparseFeatures(x.matrix.rows(block), x.scale) if isinstance(x, SparseFeatures) else x[block].to(device)
 
+    all_columns = list(_column_blocks(inner, layer.heads, int(free / 4 / column)))
+    if limit.journal is None:
+        log = Log(len(all_columns) + len(blocks))
+        out = storage.matrix(num_nodes, outer, dtype, free / 6, limit.folder)
+        summed = out if inner == outer else storage.matrix(num_nodes, inner, dtype, free / 6, limit.folder)
+    else:  # what is done twice, for it was cut short, has the same result: nothing is overwritten that is read
+        log = limit.journal.layer(len(all_columns) + len(blocks))
+        out = limit.journal.matrix(f"layer-{log.number}", num_nodes, outer, dtype)
+        if log.done == log.steps:
+            return out
+        summed = limit.journal.matrix(f"sums-{inner}", num_nodes, inner, dtype)
     scores = None if scoring is None else torch.cat([rows_of(block) @ scoring for block in blocks])  # (N, S)
-    out = storage.matrix(num_nodes, outer, dtype, free / 6, limit.folder)
-    summed = out if inner == outer else storage.matrix(num_nodes, inner, dtype, free / 6, limit.folder)
-    for columns in _column_blocks(inner, layer.heads, int(free / 4 / column)):
+    for columns in all_columns[log.done:]:
         h = torch.empty(num_nodes, columns.stop - columns.start, dtype=dtype, device=device)
         part = None if weight is None else weight[:, columns].contiguous()
         for block in blocks:
@@ -88,8 +123,10 @@ def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Feature
             summed[block, columns] = layer.sum(h, prepared(block), scores, block, columns.start).cpu()
             storage.forget()
         del h, part  # before the next ones are made
-    for block in blocks:
-        out[block] = finish(layer.outer(summed[block].to(device), rows_of(block))).cpu()
+        log.step()
+    for block in blocks[log.done - len(all_columns):]:
+        out[block] = finish(layer.outer(summed[block].to(device, copy=limit.journal is not None), rows_of(block))).cpu()
+        log.step()
     storage.forget()
     return out
 

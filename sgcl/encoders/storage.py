@@ -37,6 +37,18 @@ def matrix(num_rows: int, width: int, dtype: torch.dtype, most: float, folder: P
     return torch.from_numpy(np.frombuffer(mapped, np.uint8)).view(dtype).view(num_rows, width)
 
 
+def reserve(path: Path) -> None:
+    """Room on the disk for all of a file: a full one is told here, not by a crash later."""
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
+def keep(mapped: mmap.mmap) -> None:
+    """Let :func:`forget` take the pages of this file too."""
+    _mapped.add(mapped)
+
+
 def forget() -> None:
     """Take the pages of all such files out of this process's memory; what they hold stays."""
     if hasattr(mmap, "MADV_DONTNEED"):

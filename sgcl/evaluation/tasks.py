@@ -22,6 +22,7 @@ from sgcl.evaluation.protocol import Protocol
 from sgcl.sparse import CSR
 
 _NO_DISPARITY = Disparity(None, None, None, None, 0, 0, reason="nodes have several labels")
+_TOO_LARGE = Disparity(None, None, None, None, 0, 0, reason="the edges do not fit the memory")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class Case:
 
     Args:
         data: the graph, with its labels.
-        adj: (N, N) its adjacency.
+        adj: (N, N) its adjacency; ``None`` where it does not fit the memory.
         protocol: which nodes a probe sees.
         seed: of the split, or of the centres of the clusters.
         probe: ``"converged"``, ``"published"`` for the probe of the protocol's paper, or ``"cross-validated"`` for
@@ -40,7 +41,7 @@ class Case:
     """
 
     data: Data
-    adj: CSR
+    adj: CSR | None
     protocol: Protocol
     seed: int = 0
     probe: str = "converged"
@@ -79,7 +80,9 @@ def _probe(embedding: Tensor, case: Case) -> dict[str, Any]:
         result = cross_validated_probe(embedding, y, split, seed=case.seed, metric=case.metric or "micro-f1")
     else:
         result = case.protocol.probe(embedding, y, split, seed=case.seed, metric=case.metric)
-    spread = _NO_DISPARITY if has_tasks(y) else disparity(embedding, case.adj, y)
+    spread = _TOO_LARGE if case.adj is None else _NO_DISPARITY
+    if case.adj is not None and not has_tasks(y):
+        spread = disparity(embedding, case.adj, y)
     return {"probe": case.probe, **_scores(result), "C": result.C, "step": result.step, **result.choice,
             "disparity": spread.value, "disparity_scaled": spread.scaled, "disparity_reason": spread.reason,
             "dirichlet_intra": spread.intra, "dirichlet_inter": spread.inter, "intra_edges": spread.intra_edges,

@@ -16,8 +16,10 @@ from sgcl import distributed
 from sgcl.embeddings import NODES_AT_A_TIME
 from sgcl.estimator import Estimator
 from sgcl.graph import Graph
+from sgcl.mapped import MappedFeatures
 from sgcl.memory.meter import Meter
 from sgcl.memory.stand_ins import piece, shuffled
+from sgcl.methods import METHODS
 from sgcl.samplers import FullGraph, Sampler
 from sgcl.smoothing.rows import block_size, blocks_of
 from sgcl.sparse import SparseFeatures
@@ -105,7 +107,10 @@ def estimate(estimator: Estimator, graph: Graph, *, sampler: Sampler | None = No
     paths = int(adj.ptr.diff().square().sum())  # of two steps, as many as a product has entries
     model = sum(tensor.nbytes * (5 if tensor.requires_grad else 1)
                 for tensor in estimator.untrained(graph.num_features).parameters())
-    copy = round(_bytes_of_a_node(graph) * graph.num_nodes) if estimator.settings["normalize_features"] else 0
+    copied = estimator.settings["normalize_features"]
+    if isinstance(graph.x, MappedFeatures):
+        copied = isinstance(sampler, FullGraph) or METHODS[estimator.method_name].looks_at_all()  # type: ignore[attr-defined]
+    copy = round(_bytes_of_a_node(graph) * graph.num_nodes) if copied else 0
     blocks = _ENTRY * min(paths, torch.get_num_threads() * block_size())
     ahead = estimator.settings["workers"]  # batches and views that wait for their step
     held = 1                               # batches that are in the making at once
@@ -187,5 +192,8 @@ def shown(size: float) -> str:
 def _bytes_of_a_node(graph: Graph) -> float:
     """Its features and its edges."""
     x = graph.x
-    features = 12 * x.matrix.nnz / len(x) if isinstance(x, SparseFeatures) else x.element_size() * x.shape[1]
+    if isinstance(x, MappedFeatures):
+        features = x.row_bytes
+    else:
+        features = 12 * x.matrix.nnz / len(x) if isinstance(x, SparseFeatures) else x.element_size() * x.shape[1]
     return features + 8 + 12 * graph.adj.nnz / graph.num_nodes

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sgcl import ram
+from sgcl.embeddings import in_blocks
 from sgcl.errors import InputError
 from sgcl.estimator import Estimator, device_for
 from sgcl.graph import Graph
+from sgcl.mapped import MappedFeatures
 from sgcl.memory.footprint import Estimate, Phases, estimate, phases, shown
 from sgcl.ram import free_memory
 from sgcl.samplers import SAMPLERS, RandomWalk, Sampler, WholeGraphs
@@ -26,7 +28,7 @@ class Plan(NamedTuple):
     """How a training fits."""
 
     estimate: Estimate
-    embedding: int | None   # bytes in which the graph must be embedded block by block; ``None`` where it may be at once
+    embedding: int | None   # bytes to embed the graph in, block by block; ``None`` where it may be done at once
 
 
 def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None, processes: int = 1) -> Plan | None:
@@ -35,7 +37,8 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None, p
     Args:
         estimator, graph: what is to be trained on what.
         limit: bytes that the process may hold in all; what it holds and what is free unless given. Near it, memory
-            goes back to the system as soon as it is freed, which costs time.
+            goes back to the system as soon as it is freed, which costs time. Where the graph is that of a store, pages
+            of files do not count, for the system takes them back when it needs them.
         processes: of this machine that do the same, and share that memory.
 
     Returns:
@@ -44,23 +47,32 @@ def check_memory(estimator: Estimator, graph: Graph, limit: int | None = None, p
     if device_for(estimator.settings["device"]) != "cpu":
         return None
     whole = phases(estimator, graph)
-    room = free_memory() / processes if limit is None else limit / processes - resident()  # with all that is loaded
+    mapped = isinstance(graph.x, MappedFeatures)
+    room = (free_memory() if limit is None else limit) / processes
+    room -= 0 if limit is None else resident(mapped)                       # with all that is loaded on first use
     need = estimate(estimator, graph, whole=whole)
     if need.training > room:
         raise InputError(f"training takes about {shown(need.training)} with batches of {need.nodes} nodes, but "
                          f"{shown(max(room, 0))} are left of the "
                          f"{'memory' if limit is None else f'limit of {shown(limit)}'}: "
                          f"{_way_out(estimator, graph, whole, need, room)}")
-    if need.total * _SPREAD > room:
+    stored = mapped and in_blocks(estimator.untrained(graph.num_features))
+    if (need.training if stored else need.total) * _SPREAD > room:
         ram.hand_back()
     at_once = need.total <= room or graph.graph_ptr is not None           # graphs are embedded some at a time anyway
-    return Plan(need, None if at_once else int(room - need.always))
+    if mapped and not stored and not at_once:
+        raise InputError(f"to embed the graph with {estimator.method_name}, whose encoder does not work in blocks, "
+                         f"takes about {shown(need.total)}, but {shown(max(room, 0))} are left: take another method")
+    left = room - need.always
+    return Plan(need, ram.rounded_down(left) if stored else None if at_once else int(left))
 
 
-def resident() -> int:
-    """Bytes that the process holds now; the most it ever held where the system does not say."""
+def resident(without_files: bool = False) -> int:
+    """Bytes that the process holds now, perhaps without the pages of files; the most it ever held where the system does
+    not say."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        held, of_files = map(int, Path("/proc/self/statm").read_text().split()[1:3])
+        return (held - of_files if without_files else held) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return peak_memory()
 

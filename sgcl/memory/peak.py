@@ -14,14 +14,15 @@ def peak_increase(work: Callable[[], Any]) -> int:
     """Bytes by which the resident size rose above its value just before, at the most, while ``work`` ran."""
     try:
         Path("/proc/self/clear_refs").write_text("5")  # the kernel's own high-water mark, exact
-        before = _status("VmRSS")
+        before = status("VmRSS")
         work()
-        return max(_status("VmHWM") - before, 1)
+        return max(status("VmHWM") - before, 1)
     except OSError:
         return _sampled_increase(work)
 
 
-def _status(field: str) -> int:
+def status(field: str) -> int:
+    """Bytes in a field of the kernel's account of this process."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024

@@ -39,6 +39,11 @@ class Method(nn.Module, ABC):
                 raise InputError(f"{type(self).__name__}: {part} leaves out nodes, but both views need the same ones; "
                                  "take views that keep them, such as DropEdges or MaskFeatures")
 
+    @classmethod
+    def looks_at_all(cls) -> bool:
+        """Whether a training looks at the whole graph besides its batches, by a ``start`` or ``before_epoch``."""
+        return cls.start is not Method.start or cls.before_epoch is not Method.before_epoch
+
     def start(self, graph: Graph) -> None:
         """Called once before training, and again when it is resumed, with the whole graph, on the CPU.
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from sgcl.encoders import Encoder
+from sgcl.encoders.blocks import combined
 from sgcl.errors import InputError, unknown_name
 from sgcl.graph import Graph
 from sgcl.losses.smoothed import Similarity, Terms, smoothed_contrastive_loss
@@ -113,6 +114,9 @@ class SGCL(Method):
             h: Tensor = self.encoders[0](graph.x, graph.adj)               # (N, D)
             return h
         both = [encoder(graph.x, graph.adj) for encoder in self.encoders]
+        return combined(both, self._combined, self.training)
+
+    def _combined(self, both: list[Tensor]) -> Tensor:
         return torch.cat(both, dim=1) if self.embedding == "concat" else torch.stack(both).mean(0)
 
     def _encoded(self, views: Pair) -> tuple[Tensor, Tensor]:

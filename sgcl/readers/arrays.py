@@ -24,13 +24,14 @@ _DAMAGE = (ValueError, TypeError, KeyError, IndexError, EOFError, OSError, Memor
            tokenize.TokenError, zipfile.BadZipFile, zlib.error, struct.error)  # what damaged files make NumPy raise
 
 
-def load_array(path: Path) -> np.ndarray | scipy.sparse.csr_array:
-    """The array of a ``.npy`` file, the one array of a ``.npz`` file, or the matrix that SciPy saved in one."""
+def load_array(path: Path, *, mapped: bool = False) -> np.ndarray | scipy.sparse.csr_array:
+    """The array of a ``.npy`` file, perhaps ``mapped`` from it and not read yet, the one array of a ``.npz`` file, or
+    the matrix that SciPy saved in one."""
     readable(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy's advice on headers in the manner of Python 2, which it reads
-            return _loaded(path)
+            return _loaded(path, mapped)
     except InputError:
         raise
     except _DAMAGE as error:
@@ -65,23 +66,28 @@ def feature_matrix(name: str, given: Any, *, copy: bool = True) -> np.ndarray | 
     if scipy.sparse.issparse(given):
         with np.errstate(over="ignore"):
             x = sparse_matrix(name, given).astype(np.float32)
+        _check_shape(name, x)
         finite = np.isfinite(x.data)
         bad = None if finite.all() else int(np.searchsorted(x.indptr, finite.argmin(), side="right")) - 1
     else:
-        if not isinstance(given, np.ndarray) or not _numeric(given.dtype):
-            kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
-            raise InputError(f"{name}: features of type {kind}; expected an (N, F) array of numbers")
-        if given.ndim != 2:
-            raise InputError(f"{name}: features of shape {given.shape}; expected (N, F), one row for each node")
+        check_dense(name, given)
         with np.errstate(over="ignore"):
             x = given.astype(np.float32, copy=copy)
         finite = np.isfinite(x)
         bad = None if finite.all() else int(np.unravel_index(int(finite.argmin()), x.shape)[0])
-    if 0 in x.shape:
-        raise InputError(f"{name}: features of shape {x.shape}; expected at least one row and one column")
     if bad is not None:
         raise InputError(f"{name}, row {bad + 1}: holds a NaN, infinite or too large number; replace it")
     return x
+
+
+def check_dense(name: str, given: Any) -> None:
+    """Raise unless this is an (N, F) array of numbers."""
+    if not isinstance(given, np.ndarray) or not _numeric(given.dtype):
+        kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
+        raise InputError(f"{name}: features of type {kind}; expected an (N, F) array of numbers")
+    if given.ndim != 2:
+        raise InputError(f"{name}: features of shape {given.shape}; expected (N, F), one row for each node")
+    _check_shape(name, given)
 
 
 def row_ids(given: Any) -> Ids | None:
@@ -107,8 +113,8 @@ def row_ids(given: Any) -> Ids | None:
     return Ids(np.arange(len(array)), texts)
 
 
-def _loaded(path: Path) -> np.ndarray | scipy.sparse.csr_array:
-    loaded = np.load(path, allow_pickle=False)
+def _loaded(path: Path, mapped: bool) -> np.ndarray | scipy.sparse.csr_array:
+    loaded = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
         return loaded
     with loaded:
@@ -119,6 +125,11 @@ def _loaded(path: Path) -> np.ndarray | scipy.sparse.csr_array:
                              "scipy.sparse.save_npz")
         array: np.ndarray = loaded[loaded.files[0]]
         return array
+
+
+def _check_shape(name: str, x: Any) -> None:
+    if 0 in x.shape:
+        raise InputError(f"{name}: features of shape {x.shape}; expected at least one row and one column")
 
 
 def _as_array(given: Any) -> np.ndarray | None:

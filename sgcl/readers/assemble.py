@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,17 +27,29 @@ def from_edges(found: EdgeList, given: Features | None, named: Labels | None) ->
     Those are the nodes that the source of the edges lists; where it lists none, those that have features; without
     features, the ends of the edges and the nodes that have labels. Arrays of ``found`` are overwritten.
     """
-    found.check()
-    if given is not None and given.by_number and found.source.texts is not None:
-        raise InputError(f"{given.name}: its rows go by number, but the ids in {found.name} are text such as "
-                         f"{found.source.quoted(0)}; give the ids of the rows with ids= (--ids), or a table with an id "
-                         "column")
-    ends = [found.source, found.target]
-    columns = [*ends, *(column.ids for column in (given, named) if column is not None)]
-    _one_kind([*columns, found.nodes] if found.nodes is not None else columns)
-    owner = found.name
-    if found.nodes is not None:
-        ids = _union([*ends, found.nodes])
+    ids = number_nodes([found], given, named)
+    edge_index, weight, notes = tidy(found, len(ids))
+    data = Data(edge_index=torch.from_numpy(edge_index), num_nodes=len(ids))
+    if weight is not None:
+        data.edge_weight = torch.from_numpy(weight)
+    data.ids, data.notes = ids, [*found.notes, *notes]
+    return data
+
+
+def number_nodes(parts: Sequence[EdgeList], given: Features | None, named: Labels | None) -> np.ndarray:
+    """(N,) the ids of the nodes there are, ascending; the ends of the edges of all ``parts`` become their numbers."""
+    for found in parts:
+        found.check()
+        if given is not None and given.by_number and found.source.texts is not None:
+            raise InputError(f"{given.name}: its rows go by number, but the ids in {found.name} are text such as "
+                             f"{found.source.quoted(0)}; give the ids of the rows with ids= (--ids), or a table with "
+                             "an id column")
+    ends = [end for found in parts for end in (found.source, found.target)]
+    listed = [found.nodes for found in parts if found.nodes is not None]
+    _one_kind([*ends, *(column.ids for column in (given, named) if column is not None), *listed])
+    owner = parts[0].name
+    if listed:
+        ids = _union([*ends, *listed])
     elif given is not None:
         ids = given.ids.distinct()
         owner = f"{given.name} (rows for the ids 0 to {len(ids) - 1})" if given.by_number else given.name
@@ -45,13 +57,9 @@ def from_edges(found: EdgeList, given: Features | None, named: Labels | None) ->
         ids = _union(ends)
         if named is not None:
             ids = np.union1d(ids, _labelled(named, ids, owner))
-    found.number(ids, owner)
-    edge_index, weight, notes = tidy(found, len(ids))
-    data = Data(edge_index=torch.from_numpy(edge_index), num_nodes=len(ids))
-    if weight is not None:
-        data.edge_weight = torch.from_numpy(weight)
-    data.ids, data.notes = ids, [*found.notes, *notes]
-    return data
+    for found in parts:
+        found.number(ids, owner)
+    return ids
 
 
 def from_data(given: Data, rows: Ids | None) -> Data:
@@ -77,15 +85,20 @@ def from_data(given: Data, rows: Ids | None) -> Data:
 
 def add_features(data: Data, given: Features) -> None:
     """Set ``x`` and ``feature_names``; every node needs a row, and every row a node."""
-    number = _places(data.ids, given.ids, given.name, given.where)
-    if len(number) < data.num_nodes:
-        missing = np.ones(data.num_nodes, dtype=bool)
-        missing[number] = False
-        raise InputError(f"{given.name} has no row for node {data.ids[missing][0].item()!r} "
-                         f"({int(missing.sum())} of {data.num_nodes} nodes missing); every node needs features")
-    x = given.ordered(number)
+    x = given.ordered(feature_rows(data.ids, given))
     data.x = sparse_tensor(x) if scipy.sparse.issparse(x) else torch.from_numpy(x)
     data.feature_names = given.columns
+
+
+def feature_rows(ids: np.ndarray, given: Features) -> np.ndarray:
+    """(N,) the node of each row of the features."""
+    number = _places(ids, given.ids, given.name, given.where)
+    if len(number) < len(ids):
+        missing = np.ones(len(ids), dtype=bool)
+        missing[number] = False
+        raise InputError(f"{given.name} has no row for node {ids[missing][0].item()!r} "
+                         f"({int(missing.sum())} of {len(ids)} nodes missing); every node needs features")
+    return number
 
 
 def add_labels(data: Data, named: Labels, item: str = "node", owner: str = "graph") -> None:

@@ -91,8 +91,8 @@ def tidy(edges: EdgeList, num_nodes: int) -> tuple[np.ndarray, np.ndarray | None
         starts = np.flatnonzero(_first(key))
         key, weight = key[starts], np.add.reduceat(weight, starts, dtype=np.float64).astype(np.float32)
     repeated = given - len(key)
-    notes = _told(loops, "self-loop", "left out") + _told(zeros, "edge", "left out", " of weight 0")
-    notes += _told(repeated, "duplicate edge", "merged" if weight is None else "merged, weights added up")
+    notes = told(loops, "self-loop", "left out") + told(zeros, "edge", "left out", " of weight 0")
+    notes += told(repeated, "duplicate edge", "merged" if weight is None else "merged, weights added up")
     if not edges.directed:
         key = np.repeat(key, 2)
         key[1::2] += 1
@@ -144,5 +144,5 @@ def _from_keys(key: np.ndarray, num_nodes: int) -> np.ndarray:
     return edge_index
 
 
-def _told(count: int, what: str, done: str, of: str = "") -> list[str]:
+def told(count: int, what: str, done: str, of: str = "") -> list[str]:
     return [] if not count else [f"1 {what}{of} is {done}" if count == 1 else f"{count:,} {what}s{of} are {done}"]

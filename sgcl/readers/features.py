@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse
 
 from sgcl.errors import InputError
-from sgcl.readers.arrays import feature_matrix, load_array
+from sgcl.readers.arrays import check_dense, feature_matrix, load_array
 from sgcl.readers.ids import Ids
-from sgcl.readers.table import Table, check_finite, require
+from sgcl.readers.table import RoomFor, Table, check_finite, require
 
 
 @dataclass
@@ -45,24 +45,31 @@ class Features:
         return self.x[order]
 
 
-def table_features(table: Table, id_column: str) -> Features:
-    """Every column but the id column is a feature."""
+def table_features(table: Table, id_column: str, room: RoomFor | None = None) -> Features:
+    """Every column but the id column is a feature. ``room`` is that of :meth:`sgcl.readers.table.Table.read`."""
     require(table, id_column, "id_column")
     names = [name for name in table.columns if name != id_column]
     if not names:
         raise InputError(f"{table.name} has no feature columns, only {id_column!r}; add one, or leave the file out")
-    found = table.read([id_column], names)
+    found = table.read([id_column], names, room=room)
     if len(found.numbers) == 0:
         raise InputError(f"{table.name} holds no rows of features")
     check_finite(table, found.numbers, names)
     return Features(table.name, found.ids[0], found.numbers, table.where, columns=names)
 
 
-def array_features(given: Any, rows: Ids | None) -> Features:
-    """An (N, F) array or sparse matrix, or a file of one; row i is the i-th of ``rows``, or the node of id i."""
+def array_features(given: Any, rows: Ids | None, *, mapped: bool = False) -> Features:
+    """An (N, F) array or sparse matrix, or a file of one; row i is the i-th of ``rows``, or the node of id i.
+
+    With ``mapped`` the array of a ``.npy`` file is left there, of whatever kind its numbers are, finite or not.
+    """
     name = str(given) if isinstance(given, str | Path) else "features"
     if isinstance(given, str | Path):
-        x = feature_matrix(name, load_array(Path(given)), copy=False)
+        x = load_array(Path(given), mapped=mapped)
+        if isinstance(x, np.memmap):
+            check_dense(name, x)
+        else:
+            x = feature_matrix(name, x, copy=False)
     else:
         x = feature_matrix(name, given)
     if rows is not None and len(rows) != x.shape[0]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 BLOCK = 1 << 18  # rows at a time where a whole column of temporaries would weigh
+_SORTED = 1 << 24  # rows sorted at a time
 LONGEST = 1000  # characters of an id: ids are kept at the width of the longest
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # written the one way that gives the same text back
@@ -142,15 +143,24 @@ def _distinct_integers(values: np.ndarray) -> np.ndarray:
         return np.empty(0, np.int64)
     low, high = int(values.min()), int(values.max())
     if not _narrow(low, high, len(values)):
-        ascending = np.sort(values)  # np.unique hashes, and is several times slower
-        first: np.ndarray = ascending[np.append(True, ascending[1:] != ascending[:-1])]
-        return first
+        known = np.empty(0, np.int64)
+        for rows in blocks(len(values), _SORTED):
+            ascending = np.sort(values[rows])  # np.unique hashes, and is several times slower
+            ascending = np.sort(np.concatenate([known, ascending[_changes(ascending)]]), kind="stable")
+            known = ascending[_changes(ascending)]
+        return known
     present = np.zeros(high - low + 1, dtype=bool)
     for rows in blocks(len(values)):
         present[values[rows] - low] = True
     found = np.flatnonzero(present).astype(np.int64, copy=False)
     found += low
     return found
+
+
+def _changes(ascending: np.ndarray) -> np.ndarray:
+    """(n,) whether a value differs from the one before."""
+    first: np.ndarray = np.append(True, ascending[1:] != ascending[:-1])
+    return first
 
 
 def _narrow(low: int, high: int, length: int) -> bool:
@@ -174,11 +184,13 @@ def _integer_table(ids: np.ndarray, length: int) -> np.ndarray | None:
 
 def _integer_places(ids: np.ndarray, table: np.ndarray | None, part: np.ndarray) -> np.ndarray:
     low, high = int(ids[0]), int(ids[-1])
-    inside = np.clip(part, low, high)
     found: np.ndarray
     if high - low + 1 == len(ids):
-        found = inside - low
-    elif table is not None:
+        found = part - low
+        found[(part < low) | (part > high)] = -1
+        return found
+    inside = np.clip(part, low, high)
+    if table is not None:
         found = table[inside - low].astype(np.int64)
     else:
         order = np.argsort(inside)  # sorted needles are found several times faster

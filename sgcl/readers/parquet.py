@@ -12,7 +12,7 @@ import numpy as np
 from sgcl.errors import InputError
 from sgcl.readers.arrow_texts import ArrowTexts
 from sgcl.readers.ids import LONGEST
-from sgcl.readers.table import Columns, Room, check_names, first_line, readable
+from sgcl.readers.table import Columns, Room, RoomFor, check_names, first_line, readable
 
 _ROWS = 1 << 17  # rows at a time
 _TEXT_ROWS = 1 << 19  # more for text: each batch costs a look at all texts met so far
@@ -30,7 +30,8 @@ class ParquetTable:
             self._schema = self._file.schema_arrow
             self.columns: list[str] = self._schema.names
 
-    def read(self, ids: Sequence[str], numbers: Sequence[str] = (), *, label: str | None = None) -> Columns:
+    def read(self, ids: Sequence[str], numbers: Sequence[str] = (), *, label: str | None = None,
+             room: RoomFor | None = None) -> Columns:
         named = [*ids, *([] if label is None else [label])]
         check_names(self, [*named, *numbers])
         for name in named:
@@ -40,13 +41,13 @@ class ParquetTable:
         rows = _ROWS if all(self._whole(name) for name in named) else _TEXT_ROWS
         texts, labels = ArrowTexts(), ArrowTexts()
         with self._told():
-            room = Room(len(named), len(numbers), self._file.metadata.num_rows)
+            made = (room or Room)(len(named), len(numbers), self._file.metadata.num_rows)
             for batch in self._file.iter_batches(rows, columns=[*named, *numbers], use_threads=False):
-                room.add([self._ids(batch.column(name), name, room.length, labels if name == label else texts,
+                made.add([self._ids(batch.column(name), name, made.length, labels if name == label else texts,
                                     empty=name == label) for name in named],
-                         [self._numbers(batch.column(name), name, room.length) for name in numbers])
+                         [self._numbers(batch.column(name), name, made.length) for name in numbers])
             known, classes = texts.list(), labels.list()
-        found = room.columns(None if label is None else classes, None)
+        found = made.columns(None if label is None else classes, None)
         for column, name in zip(found.ids, ids, strict=False):
             column.texts = None if self._whole(name) else known
         return found

@@ -14,7 +14,7 @@ from sgcl.readers.graphml import read_graphml
 from sgcl.readers.ids import Ids
 from sgcl.readers.objects import from_matrix, from_networkx, is_networkx
 from sgcl.readers.parquet import ParquetTable
-from sgcl.readers.table import Table, not_used, require
+from sgcl.readers.table import RoomFor, Table, not_used, require
 from sgcl.readers.text import TEXT_SUFFIXES, TextTable
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -23,8 +23,10 @@ _HEADER_WORDS = {"source", "target", "src", "dst", "from", "to", "u", "v", "node
                  "head", "tail", "fromnodeid", "tonodeid", "source_id", "target_id", "weight"}
 
 
-def read_edges(edges: Any, source: str, target: str, weight: str | bool | None, rows: Ids | None) -> EdgeList:
-    """Edges with their ids; see :func:`sgcl.readers.read.read_graph` for what the arguments mean."""
+def read_edges(edges: Any, source: str, target: str, weight: str | bool | None, rows: Ids | None,
+               room: RoomFor | None = None) -> EdgeList:
+    """Edges with their ids; see :func:`sgcl.readers.read.read_graph` for what the arguments mean, and
+    :meth:`sgcl.readers.table.Table.read` for the ``room`` of a table."""
     if scipy.sparse.issparse(edges):
         return from_matrix("the adjacency", edges, rows, weighted=weight is not False)
     if is_networkx(edges):
@@ -40,7 +42,7 @@ def read_edges(edges: Any, source: str, target: str, weight: str | bool | None, 
         if not scipy.sparse.issparse(matrix):
             raise InputError(f"{edges} holds a dense array; save the adjacency by scipy.sparse.save_npz")
         return from_matrix(str(edges), matrix, rows, weighted=weight is not False)
-    return _table_edges(open_table(edges, ".graphml", ".npz"), source, target, weight)
+    return _table_edges(open_table(edges, ".graphml", ".npz"), source, target, weight, room)
 
 
 def open_table(path: str | Path, *others: str) -> Table:
@@ -60,7 +62,8 @@ def suffix(path: str | Path) -> str:
     return Path(name.removesuffix(".gz")).suffix if not name.endswith((".parquet.gz", ".npz.gz")) else ".gz"
 
 
-def _table_edges(table: Table, source: str, target: str, weight: str | bool | None) -> EdgeList:
+def _table_edges(table: Table, source: str, target: str, weight: str | bool | None,
+                 room: RoomFor | None) -> EdgeList:
     if isinstance(table, TextTable) and _is_headless(table, source, target):
         table.without_header([source, target, "weight"][:len(table.columns)])
         table.notes.append(f"{table.name}: line 1 is taken as an edge, for it names no columns {source!r}, {target!r}")
@@ -71,7 +74,7 @@ def _table_edges(table: Table, source: str, target: str, weight: str | bool | No
     elif weight is None and "weight" in table.columns and "weight" not in (source, target):
         weight = "weight"
     used = [source, target, weight] if isinstance(weight, str) else [source, target]
-    found = table.read([source, target], used[2:])
+    found = table.read([source, target], used[2:], room=room)
     table.notes += not_used(table.name, "column", [name for name in table.columns if name not in used])
     return EdgeList(table.name, found.ids[0], found.ids[1], found.numbers[:, 0] if len(used) == 3 else None,
                     where=table.where, notes=table.notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from sgcl.errors import InputError
-from sgcl.readers.ids import Ids
+from sgcl.readers.ids import Ids, blocks
 
 
 @dataclass
@@ -34,8 +34,12 @@ class Table(Protocol):
     columns: list[str]
     notes: list[str]
 
-    def read(self, ids: Sequence[str], numbers: Sequence[str] = (), *, label: str | None = None) -> Columns:
-        """The columns of these names. Text ids share one list of texts; a label may be empty, an id may not."""
+    def read(self, ids: Sequence[str], numbers: Sequence[str] = (), *, label: str | None = None,
+             room: RoomFor | None = None) -> Columns:
+        """The columns of these names. Text ids share one list of texts; a label may be empty, an id may not.
+
+        ``room`` makes the room that they are put in, perhaps more than once; in memory unless given.
+        """
 
     def where(self, row: int) -> str:
         """How a message calls the row (from 0): ``line 7`` or ``row 6``."""
@@ -61,10 +65,17 @@ class Room:
 
     def columns(self, labels: list[str] | None, texts: list[str] | None) -> Columns:
         """What was added; ids are codes of ``texts`` and the last column of ``labels``, where these are given."""
-        ids = [Ids(column[:self.length], texts) for column in self._ids]
+        columns, numbers = self._filled()
+        ids = [Ids(column, texts) for column in columns]
         if labels is not None:
             ids[-1].texts = labels
-        return Columns(ids, self._numbers[:self.length])
+        return Columns(ids, numbers)
+
+    def _filled(self) -> tuple[list[np.ndarray], np.ndarray]:
+        return [column[:self.length] for column in self._ids], self._numbers[:self.length]
+
+
+RoomFor = Callable[[int, int, int], Room]  # id columns, number columns, rows at the most
 
 
 def readable(path: Path) -> Path:
@@ -114,8 +125,9 @@ def check_names(table: Table, names: Sequence[str]) -> None:
 
 def check_finite(table: Table, numbers: np.ndarray, names: Sequence[str]) -> None:
     """Raise at the first NaN, infinite or too large number."""
-    finite = np.isfinite(numbers)
-    if not finite.all():
-        row, column = np.unravel_index(int(finite.argmin()), finite.shape)
-        raise InputError(f"{table.name}, {table.where(int(row))}: column {names[int(column)]!r} holds a NaN, infinite "
-                         "or too large number; replace it or leave the row out")
+    for rows in blocks(len(numbers)):
+        finite = np.isfinite(numbers[rows])
+        if not finite.all():
+            row, column = np.unravel_index(int(finite.argmin()), finite.shape)
+            raise InputError(f"{table.name}, {table.where(rows.start + int(row))}: column {names[int(column)]!r} holds "
+                             "a NaN, infinite or too large number; replace it or leave the row out")

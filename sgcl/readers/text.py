@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from sgcl.errors import InputError
-from sgcl.readers.ids import LONGEST, Ids, Texts, as_integers, decimal_among, integer_among
+from sgcl.readers.ids import LONGEST, Ids, Texts, as_integers, blocks, decimal_among, integer_among
 from sgcl.readers.lines import TextFile
-from sgcl.readers.table import Columns, Room, check_names
+from sgcl.readers.table import Columns, Room, RoomFor, check_names
 from sgcl.readers.text_fast import fast_columns
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".edges", ".edgelist")
@@ -43,16 +43,17 @@ class TextTable:
         """The first row is data; the columns are called ``names``."""
         self._header, self.columns = False, names
 
-    def read(self, ids: Sequence[str], numbers: Sequence[str] = (), *, label: str | None = None) -> Columns:
+    def read(self, ids: Sequence[str], numbers: Sequence[str] = (), *, label: str | None = None,
+             room: RoomFor | None = None) -> Columns:
         check_names(self, [*ids, *numbers, *([] if label is None else [label])])
         bound, plain = self._file.scan()
         for integers in (True, False) if plain else (False,):
             found = fast_columns(self._file.path, self.columns, self._skipped, self._delimiter, ids, numbers, label,
-                                 bound, integers=integers)
+                                 bound, integers=integers, room=room)
             if found is not None:
                 break
         else:
-            found = self._slow_columns(ids, numbers, label, bound)
+            found = self._slow_columns(ids, numbers, label, bound, room or Room)
         self._settle(found.ids[:len(ids)], ids)
         return found
 
@@ -63,20 +64,21 @@ class TextTable:
     def _skipped(self) -> int:
         return self._file.comments + self._header
 
-    def _slow_columns(self, ids: Sequence[str], numbers: Sequence[str], label: str | None, bound: int) -> Columns:
+    def _slow_columns(self, ids: Sequence[str], numbers: Sequence[str], label: str | None, bound: int,
+                      room: RoomFor = Room) -> Columns:
         """By the csv module, with a message for everything that can be wrong in a row."""
         named = [*ids, *([] if label is None else [label])]
         texts, labels = Texts(), Texts()
-        room = Room(len(named), len(numbers), bound)
+        made = room(len(named), len(numbers), bound)
         place = {name: self.columns.index(name) for name in (*named, *numbers)}
         rows = self._rows()
         while chunk := list(itertools.islice(rows, _ROWS)):
-            room.add([(labels if name == label else texts).encode(
+            made.add([(labels if name == label else texts).encode(
                           [self._id(line, name, row[place[name]], empty=name == label) for line, row in chunk])
                       for name in named],
                      [np.array([self._number(line, name, row[place[name]]) for line, row in chunk])
                       for name in numbers])
-        return room.columns(None if label is None else labels.list(), texts.list())
+        return made.columns(None if label is None else labels.list(), texts.list())
 
     def _id(self, line: int, column: str, field: str, *, empty: bool) -> str:
         text = field.strip(" \t")
@@ -107,7 +109,9 @@ class TextTable:
         whole = as_integers(texts)
         if whole is not None:
             for column in columns:
-                column.values, column.texts = whole[column.values], None
+                for rows in blocks(len(column)):
+                    column.values[rows] = whole[column.values[rows]]
+                column.texts = None
             return
         decimal = decimal_among(texts)
         if decimal is not None:

@@ -10,14 +10,15 @@ from pathlib import Path
 
 from sgcl.readers.arrow_texts import ArrowTexts
 from sgcl.readers.ids import LONGEST
-from sgcl.readers.table import Columns, Room
+from sgcl.readers.table import Columns, Room, RoomFor
 
 _BLOCK = 1 << 22  # bytes at a time
 _TEXT_BLOCK = 1 << 24  # more for text: each block costs a look at all texts met so far
 
 
 def fast_columns(path: Path, columns: Sequence[str], skipped: int, delimiter: str, ids: Sequence[str],
-                 numbers: Sequence[str], label: str | None, bound: int, *, integers: bool) -> Columns | None:
+                 numbers: Sequence[str], label: str | None, bound: int, *, integers: bool,
+                 room: RoomFor | None = None) -> Columns | None:
     """The named columns; None where pyarrow is not installed or finds anything odd.
 
     Args:
@@ -28,6 +29,7 @@ def fast_columns(path: Path, columns: Sequence[str], skipped: int, delimiter: st
         ids, numbers, label: the columns wanted, as in :meth:`sgcl.readers.table.Table.read`.
         bound: at least as many as there are rows.
         integers: whether to read ids and labels as integers, or else as text.
+        room: makes the room for them.
     """
     try:
         import pyarrow as pa
@@ -37,7 +39,7 @@ def fast_columns(path: Path, columns: Sequence[str], skipped: int, delimiter: st
         return None
     named = [*ids, *([] if label is None else [label])]
     kinds = dict.fromkeys(named, pa.int64() if integers else pa.string()) | dict.fromkeys(numbers, pa.float64())
-    room, texts, labels = Room(len(named), len(numbers), bound), ArrowTexts(), ArrowTexts()
+    made, texts, labels = (room or Room)(len(named), len(numbers), bound), ArrowTexts(), ArrowTexts()
     block, quote = _BLOCK if integers else _TEXT_BLOCK, False if delimiter == " " else '"'
     try:
         with csv.open_csv(
@@ -50,15 +52,15 @@ def fast_columns(path: Path, columns: Sequence[str], skipped: int, delimiter: st
                 if any(column.null_count for column in batch.columns):
                     return None
                 column_of = dict(zip(kinds, batch.columns, strict=True))
-                room.add([column_of[name].to_numpy() if integers
+                made.add([column_of[name].to_numpy() if integers
                           else (labels if name == label else texts).encode(pc.ascii_trim(column_of[name], " \t"))
                           for name in named],
                          [column_of[name].to_numpy() for name in numbers])
     except (pa.ArrowException, OSError):
         return None
     if integers:
-        return room.columns(None, None)
+        return made.columns(None, None)
     found, classes = texts.list(), labels.list()
     if "" in found or any("\n" in text or len(text) > LONGEST for text in (*found, *classes)):
         return None
-    return room.columns(None if label is None else classes, found)
+    return made.columns(None if label is None else classes, found)

@@ -71,7 +71,7 @@ class RandomNode(Sampler):
         """(count,) nodes drawn from P with replacement: O(count log N)."""
         if self.by == "degree":  # the end of a uniform entry of the adjacency
             entry = torch.randint(graph.adj.nnz, (count,), generator=generator).to(graph.device)
-            return graph.adj.idx[entry]
+            return graph.adj.idx[entry].long()
         point = torch.rand(count, generator=generator, dtype=torch.float64) * self._table[-1]
         return torch.searchsorted(self._table, point, right=True).to(graph.device)
 

@@ -14,5 +14,5 @@ def test_the_peak_of_a_piece_of_work_holds_what_it_took():
 
 
 def test_it_is_seen_without_the_mark_of_the_kernel(monkeypatch):
-    monkeypatch.setattr(peak, "_status", lambda field: (_ for _ in ()).throw(OSError))
+    monkeypatch.setattr(peak, "status", lambda field: (_ for _ in ()).throw(OSError))
     assert 50e6 < peak_increase(hold) < 120e6

@@ -1,0 +1,18 @@
+"""Graphs larger than memory: a folder of plain ``.npy`` files that a graph is mapped from, and its import from files.
+
+=================  ==============================================================================================
+``manifest.json``  format, nodes, edges, features, notes of the import; dtype, shape, bytes and checksum of each array
+``ptr.npy``        (N + 1,) int64, where the neighbours of each node start
+``idx.npy``        (2E,) int32, the neighbours, ascending; the adjacency is symmetric, and its own transpose
+``value.npy``      (2E,) float32 weights, unless all are 1
+``x.npy``          (N, F) float32 or float16; or of sparse features ``x_ptr.npy``, ``x_idx.npy``, ``x_value.npy``
+``ids.npy``        (N,) int64 or text
+``y.npy``          (N,) int64 with -1 for none, or (N, T) int8; with the names of the classes in ``classes.npy``
+=================  ==============================================================================================
+"""
+
+from sgcl.store.build import import_graph
+from sgcl.store.manifest import is_store, verify
+from sgcl.store.read import in_memory, label_nodes, open_store, read_files, read_store
+
+__all__ = ["import_graph", "in_memory", "is_store", "label_nodes", "open_store", "read_files", "read_store", "verify"]
