@@ -32,7 +32,7 @@ def free_memory() -> float:
 
 
 def rounded_down(size: float) -> int:
-    """To 4, 5, 6 or 7 times a power of 2, and 2^40 at the most: what is free differs from time to time, and an embedding
+    """To 4, 5, 6 or 7 times a power of 2, and 2^40 at most: what is free differs from time to time, and an embedding
     that was cut short goes on in the memory that it began with.
 
     >>> rounded_down(5.9 * 2**30) == 5 * 2**30
