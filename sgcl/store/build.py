@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from torch_geometric.data import Data
@@ -13,10 +14,10 @@ from sgcl.embeddings import memory_bytes
 from sgcl.errors import InputError, unknown_name
 from sgcl.readers.arrays import row_ids
 from sgcl.readers.assemble import add_labels, feature_rows, number_nodes
-from sgcl.readers.edges import told
+from sgcl.readers.edges import EdgeList, told
 from sgcl.readers.features import Features
 from sgcl.readers.ids import blocks
-from sgcl.readers.labels import read_labels
+from sgcl.readers.labels import Labels, read_labels
 from sgcl.readers.sources import open_table, read_edges
 from sgcl.store.arrays import ArrayFile, write_array
 from sgcl.store.buckets import Count, EdgeSort
@@ -28,6 +29,7 @@ from sgcl.store.spill import spilling
 FeatureType = Literal["float32", "float16"]
 Tell = Callable[[str, float], None]  # what is being done, and the share of it that is
 
+_ROWS = 1 << 24    # edges at a time
 _LEAST = 1 << 26   # bytes, beside those for the nodes
 _A_NODE = 48       # bytes of ids, places, degrees and labels of a node
 
@@ -65,57 +67,54 @@ def import_graph(edges: str | Path | Sequence[str | Path], out: str | Path, *, f
         raise InputError(f"{raw} is a raw folder of OGB's, which has its features and labels: give nothing besides")
     check_free(out)
     with in_the_making(out) as folder:
-        masks: dict[str, np.ndarray] = {}
-        named, y = None, None
         if raw is not None:
             tell(f"reading {raw}", 0.0)
-            found = read_ogb(raw, folder)
-            parts, given, y, masks = [found.edges], found.features, found.y, found.masks
+            read = _of_ogb(raw, folder)
         else:
-            room, rows, parts = spilling(folder), row_ids(ids), []
+            room, rows = spilling(folder), row_ids(ids)
+            parts = []
             for done, file in enumerate(files):
                 tell(f"reading {file.name}", done / len(files))
                 parts.append(read_edges(file, source, target, weight, rows, room))
-            assert features is not None
             tell(f"reading {features}", 0.0)
-            given = find_features(features, rows, id_column, room)  # type: ignore[assignment]
-            if labels is not None:
-                named = read_labels(open_table(labels), id_column, label_column)
+            read = _Read(parts, find_features(features or "", rows, id_column, room),
+                         None if labels is None else read_labels(open_table(labels), id_column, label_column))
         tell("numbering the nodes", 0.0)
-        node_ids = number_nodes(parts, given, named)
+        node_ids = number_nodes(read.edges, read.features, read.labels)
         size = _check_size(len(node_ids), size)
-        data = Data(ids=node_ids, num_nodes=len(node_ids))
-        if named is not None:
-            add_labels(data, named)
-            y = data.y.numpy()
-        number = None if given is None else feature_rows(node_ids, given)
-        notes = [note for part in parts for note in part.notes]
-        name, directed = parts[0].name, all(part.directed for part in parts)
-        sort = EdgeSort(folder, len(node_ids), sum(len(part.source) for part in parts), size,
-                        any(part.weight is not None for part in parts))
-        while parts:
-            part = parts.pop(0)  # its files go with it
-            for some in blocks(len(part.source), 1 << 24):
-                tell("dealing out the edges", some.start / len(part.source))
-                ends = part.source.values[some], part.target.values[some]
-                if not part.directed:
-                    ends = np.minimum(*ends), np.maximum(*ends)
-                sort.add(*ends, None if part.weight is None else part.weight[some])
-        del part
-        if not sort.count.given:
-            raise InputError(f"{name} holds no edges besides self-loops and edges of weight 0")
+        number = None if read.features is None else feature_rows(node_ids, read.features)
+        beside = {**_labels(node_ids, read), **read.masks}
+        notes = [note for part in read.edges for note in part.notes]
+        directed = all(part.directed for part in read.edges)
+        sort = _dealt_out(folder, read.edges, len(node_ids), size, lambda share: tell("dealing out the edges", share))
         arrays, degree = _write_adjacency(folder, sort, lambda share: tell("sorting the edges", share))
-        arrays |= _write_features(folder, features, given, number, degree, np.dtype(feature_dtype), size,
-                                  lambda share: tell("writing the features", share))
-        arrays["ids"] = write_array(folder / "ids.npy", node_ids)
-        for what, array in {"y": y, "classes": data.get("classes"), **masks}.items():
-            if array is not None:
-                arrays[what] = write_array(folder / f"{what}.npy", np.asarray(array))
-        width = made_width(str(features)) if given is None else given.x.shape[1]
-        return write_manifest(folder, arrays, nodes=len(node_ids), edges=arrays["idx"]["shape"][0] // 2, features=width,
-                              feature_names=None if given is None else given.columns,
-                              notes=[*notes, *_notes(sort.count, "value" in arrays, directed)],
-                              imported=[file.name for file in files])
+        if read.features is None or number is None:
+            arrays |= made_features(folder, str(features), degree, np.dtype(feature_dtype))
+        else:
+            arrays |= write_features(folder, read.features, number, np.dtype(feature_dtype), size,
+                                     lambda share: tell("writing the features", share))
+        for what, array in {"ids": node_ids, **beside}.items():
+            arrays[what] = write_array(folder / f"{what}.npy", array)
+        return write_manifest(
+            folder, arrays, nodes=len(node_ids), edges=arrays["idx"]["shape"][0] // 2,
+            features=made_width(str(features)) if read.features is None else read.features.x.shape[1],
+            feature_names=None if read.features is None else read.features.columns,
+            notes=[*notes, *_notes(sort.count, "value" in arrays, directed)], imported=[file.name for file in files])
+
+
+class _Read(NamedTuple):
+    """What files hold, columns in temporary files."""
+
+    edges: list[EdgeList]
+    features: Features | None
+    labels: Labels | None = None
+    y: np.ndarray | None = None
+    masks: Mapping[str, np.ndarray] = MappingProxyType({})
+
+
+def _of_ogb(raw: Path, folder: Path) -> _Read:
+    found = read_ogb(raw, folder)
+    return _Read([found.edges], found.features, None, found.y, found.masks)
 
 
 def _check_size(num_nodes: int, memory: int) -> int:
@@ -129,6 +128,34 @@ def _check_size(num_nodes: int, memory: int) -> int:
         raise InputError(f"memory is {memory / 2**20:.4g} MB, but to import {num_nodes:,} nodes takes at least "
                          f"{-(-least // 2**20)} MB (--memory)")
     return memory - _A_NODE * num_nodes
+
+
+def _labels(ids: np.ndarray, read: _Read) -> dict[str, np.ndarray]:
+    """``y`` and ``classes``, where there are any."""
+    if read.labels is None:
+        return {} if read.y is None else {"y": read.y}
+    data = Data(ids=ids)
+    add_labels(data, read.labels)
+    return {"y": data.y.numpy(), "classes": data.classes}
+
+
+def _dealt_out(folder: Path, parts: list[EdgeList], num_nodes: int, memory: int, tell: Callable[[float], None]
+               ) -> EdgeSort:
+    """The edges of all parts, ready to be sorted. Each part is taken out of the list, and its files go with it."""
+    name, total, done = parts[0].name, sum(len(part.source) for part in parts), 0
+    sort = EdgeSort(folder, num_nodes, total, memory, any(part.weight is not None for part in parts))
+    while parts:
+        part = parts.pop(0)
+        for rows in blocks(len(part.source), _ROWS):
+            tell(done / total)
+            ends = part.source.values[rows], part.target.values[rows]
+            if not part.directed:
+                ends = np.minimum(*ends), np.maximum(*ends)
+            sort.add(*ends, None if part.weight is None else part.weight[rows])
+            done += rows.stop - rows.start
+    if not sort.count.given:
+        raise InputError(f"{name} holds no edges besides self-loops and edges of weight 0")
+    return sort
 
 
 def _write_adjacency(folder: Path, sort: EdgeSort, tell: Callable[[float], None]
@@ -149,14 +176,6 @@ def _write_adjacency(folder: Path, sort: EdgeSort, tell: Callable[[float], None]
         return {**arrays, "value": value.record}, degree
     value.path.unlink()
     return arrays, degree
-
-
-def _write_features(folder: Path, word: str | Path | None, given: Features | None, number: np.ndarray | None,
-                    degree: np.ndarray, dtype: Any, memory: int, tell: Callable[[float], None]
-                    ) -> dict[str, dict[str, Any]]:
-    if given is None or number is None:
-        return made_features(folder, str(word), degree, dtype)
-    return write_features(folder, given, number, dtype, memory, tell)
 
 
 def _notes(count: Count, weighted: bool, directed: bool) -> list[str]:
