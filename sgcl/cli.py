@@ -10,8 +10,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -99,7 +98,7 @@ def _fail(code: int, why: object) -> int:
 
 
 def _train(words: list[str]) -> None:
-    from sgcl import options, workflow
+    from sgcl import engines, options, workflow
 
     if any(word.split("=")[0] == "--resume" for word in words):
         return _resume(words)
@@ -118,10 +117,7 @@ def _train(words: list[str]) -> None:
     graph.add_argument("--recipe", action=argparse.BooleanOptionalAction, help="start from the dataset's recipe")
     _add_common(graph)
     _add_running(graph)
-    graph.add_argument("--engine", choices=("local", "ray"), help="who starts the ranks: this program, on this machine "
-                       "(default), or Ray Train, on the cluster that RAY_ADDRESS names or else on this machine")
-    graph.add_argument("--storage", metavar="DIR", help="with --engine ray, where its checkpoints go, reached by all "
-                       "machines; a folder ray beside the run unless given")
+    engines.add_flags(graph)
     options.add_options(parser, method)
     given = parser.parse_args(words)
     files = _own_files(given)
@@ -129,46 +125,19 @@ def _train(words: list[str]) -> None:
     chosen = _chosen(given, files, method)
     running = _running(given)
     where = {"dataset": _dataset_name(given, files), "files": files, **_given(given, "out", "protocol")}
-    if getattr(given, "engine", "local") == "ray":
-        from sgcl.ray_engine import train_with_ray
-
-        folder = workflow.check_run(method, chosen, **where, ranks=_ranks(given))
-        job = {**where, **running, **_fetching(given), "attributes": files is None and hasattr(given, "attributes")}
-        return _print_run(given, train_with_ray(
-            method, chosen, ranks=_ranks(given), timeout=getattr(given, "rank_timeout", distributed.TIMEOUT),
-            storage=getattr(given, "storage", folder.parent / "ray"), **{**job, "out": folder}))
-    if (ranks := _ranks(given)) > 1:
+    attributes = files is None and getattr(given, "attributes", False)
+    if (ranks := engines.ranks(given)) > 1 or engines.with_ray(given):
         folder = workflow.check_run(method, chosen, **where, ranks=ranks)
-        sys.exit(launch.launch(asked, ranks, folder=folder, threads=getattr(given, "threads", None)))
-    with _joined(given) as group:
+        if not engines.with_ray(given):
+            sys.exit(engines.run_local(given, asked, folder))
+        return _print_run(given, engines.run_with_ray(given, method, chosen, folder, **where, **running,
+                                                      **_fetching(given), attributes=attributes))
+    with engines.joined(given) as group:
         if group.rank == 0:
             workflow.check_run(method, chosen, **where)
-        outcome = workflow.train_run(method, chosen, _load(given, files), **where, **running,
-                                     attributes=files is None and getattr(given, "attributes", False))
+        outcome = workflow.train_run(method, chosen, _load(given, files), **where, **running, attributes=attributes)
     if group.rank == 0:
         _print_run(given, outcome)
-
-
-def _ranks(given: Any) -> int:
-    """How many ranks are to be started."""
-    if distributed.is_started():
-        if hasattr(given, "ranks") and not launch.is_launched():
-            raise InputError("torchrun has started the ranks already: leave out --ranks")
-        return 1
-    ranks: int = getattr(given, "ranks", 1)
-    if ranks < 1:
-        raise InputError(f"--ranks is {ranks}, expected at least 1")
-    return ranks
-
-
-@contextmanager
-def _joined(given: Any) -> Iterator[distributed.Group]:
-    """Inside, this process knows its ranks, if it has been started as one; notes are left to the first."""
-    launch.stop_if_orphaned()
-    with distributed.joined(timeout=getattr(given, "rank_timeout", distributed.TIMEOUT)) as group:
-        if group.rank:
-            warnings.simplefilter("ignore")
-        yield group
 
 
 def _method(words: list[str]) -> str:
@@ -203,7 +172,7 @@ def _dataset_name(given: Any, files: dict[str, Any] | None) -> str:
 
 
 def _resume(words: list[str]) -> None:
-    from sgcl import runs, settings, workflow
+    from sgcl import engines, runs, settings, workflow
     from sgcl.turns import check_accumulate
 
     parser = Parser(prog="sgcl train --resume", argument_default=argparse.SUPPRESS, allow_abbrev=False,
@@ -211,15 +180,16 @@ def _resume(words: list[str]) -> None:
                                  "its graph are the run's own.")
     _add_common(parser)
     _add_running(parser)
+    engines.add_flags(parser, anew=False)
     given, others = parser.parse_known_args(words)
     if others:
         raise InputError(f"--resume goes on with the run's own settings: leave out {others[0]}")
     config = runs.read_config(Path(given.resume))
-    if (ranks := _ranks(given)) > 1:
+    if (ranks := engines.ranks(given)) > 1:
         check_accumulate(ranks, settings.decode(config["settings"]).get("accumulate", 1))
-        sys.exit(launch.launch(["train", *words], ranks, folder=given.resume, threads=getattr(given, "threads", None)))
+        sys.exit(engines.run_local(given, ["train", *words], given.resume))
     _set_threads(getattr(given, "threads", None if distributed.is_started() else config.get("threads")))
-    with _joined(given) as group:
+    with engines.joined(given) as group:
         outcome = workflow.resume_run(given.resume, **_fetching(given), **_running(given))
     if group.rank == 0:
         _print_run(given, outcome)
@@ -229,10 +199,6 @@ def _add_running(parser: Any) -> None:
     parser.add_argument("--threads", type=int, metavar="N", help="CPU threads; all cores unless given")
     parser.add_argument("--checkpoint-every", type=float, metavar="SECONDS", help="the time between two "
                         "checkpoints, which changes no result; default 60")
-    parser.add_argument("--ranks", type=int, metavar="N", help="processes of this machine that share the batches of "
-                        "each step, which changes no result; needs --accumulate N or more (default 1)")
-    parser.add_argument("--rank-timeout", type=float, metavar="SECONDS", help="how long a rank is waited for before it "
-                        f"counts as lost; default {distributed.TIMEOUT:.0f}")
     parser.add_argument("--tensorboard", action="store_true", help="also write RUN/tensorboard, for TensorBoard")
     _add_limits(parser)
     parser.add_argument("--resume", metavar="RUN", help="go on with a run that was cut short, with its own settings")

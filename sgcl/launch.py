@@ -39,19 +39,23 @@ def launch(words: Sequence[str], ranks: int, *, folder: str | Path, threads: int
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     each = os.environ.get("OMP_NUM_THREADS", str(max(cores // ranks, 1))) if threads is None else str(threads)
     with tempfile.TemporaryDirectory(prefix="sgcl-ranks-") as told:
-        logs, children = [Path(told, f"{rank}.log") for rank in range(ranks)], []
-        for rank, log in enumerate(logs):
-            children.append(start(words, {
-                "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
-                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True",
-                "TORCHELASTIC_RESTART_COUNT": "0", "OMP_NUM_THREADS": each, _TOLD: str(log.with_suffix(".why"))},
-                None if rank == 0 else log))
+        logs, children = [Path(told, f"{rank}.log") for rank in range(ranks)], list[Any]()
         try:
-            with _handed_on(children[0]):
+            for rank, log in enumerate(logs):
+                children.append(start(words, {
+                    "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks),
+                    "LOCAL_WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port),
+                    "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0",
+                    "OMP_NUM_THREADS": each, _TOLD: str(log.with_suffix(".why"))}, None if rank == 0 else log))
+            with _handed_on(children[0]) as handed:
                 codes = _watched(children)
         finally:
             for child in children:
                 _end(child)
+        for number in handed:
+            if -number in codes.values():  # before the ranks could listen for it
+                print("sgcl: interrupted", file=sys.stderr)
+                return 128 + number
         return _outcome(codes, logs, folder)
 
 
@@ -132,16 +136,19 @@ def _outcome(codes: Mapping[int, int], logs: Sequence[Path], folder: str | Path)
 
 
 @contextmanager
-def _handed_on(child: Any) -> Iterator[None]:
-    """Inside, Ctrl-C and SIGTERM go to one child alone, which tells the others."""
+def _handed_on(child: Any) -> Iterator[list[int]]:
+    """Inside, Ctrl-C and SIGTERM go to one child alone, which tells the others; gives those that did."""
+    handed: list[int] = []
+
     def hand_on(number: int, frame: Any) -> None:
+        handed.append(number)
         with suppress(OSError):
             child.send_signal(number)
 
     main = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, hand_on) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
     try:
-        yield
+        yield handed
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -80,6 +80,7 @@ def _work(given: Mapping[str, Any]) -> None:
 
         running = {name: job.pop(name) for name in ("checkpoint_every", "memory_limit", "tensorboard") if name in job}
         running |= {"quiet": True, "callbacks": [tell]}
+        job = {name: value for name, value in job.items() if name not in ("quiet", "verbose")}
         found = train.get_checkpoint()
         if found is not None:
             found.to_directory(folder)

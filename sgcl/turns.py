@@ -128,6 +128,7 @@ class Turns:
         if not self._group.alone:
             self.request.number = max((number for _, number in everyone if number is not None), default=None)
         losses: list[float] = []
+        others = ", or another of its step" if len(batches) > 1 else ""
         for batch in batches:
             parts = [part[batch] for part, _ in everyone if batch in part]
             for part in parts:
@@ -137,10 +138,9 @@ class Turns:
             if parts:
                 losses.append(sum(part.loss for part in parts))
                 if not math.isfinite(losses[-1]):
-                    return Turn(batches, losses, f"the loss is {losses[-1]}", batch)
+                    return Turn(batches, losses, f"the loss is {losses[-1]}", batch, others if self._together else "")
         for name, parameter in self._method.named_parameters():
             if not _is_finite(parameter.grad):
-                others = ", or another of its step" if len(batches) > 1 else ""
                 return Turn(batches, losses, f"the gradient of {name} is not finite", batches[-1], others)
         return Turn(batches, losses, None, batches[-1])
 

@@ -29,7 +29,7 @@ ORDER = [  # a room may import those above it, and of its own; rooms on one line
     ["workflow", "options"],
     ["command"],
     ["demo", "summary", "sweep", "ray_engine", "importing"],
-    ["bench"],
+    ["bench", "engines"],
     ["cli"],
     ["__main__", "__init__"],
 ]

@@ -157,6 +157,7 @@ def test_ranks_stop_when_whoever_started_them_is_gone(server, pids, long, tmp_pa
 @pytest.mark.parametrize(("more", "why"), [
     (["--accumulate", "1"], "2 ranks share the batches of an optimiser step, which has 1: give accumulate=2"),
     (["--walk-batches", "1"], "2 ranks share the batches of an epoch, but there are 1: take a sampler with more"),
+    (["--storage", "here"], "--storage does nothing without --engine ray"),
     (["--ranks", "0"], "--ranks is 0, expected at least 1"),
     (["--rank-timeout", "0"], "the timeout of a rank is 0.0 seconds, expected more than 0")])
 def test_what_ranks_cannot_do_is_told_in_one_line(server, words, tmp_path, more, why):
