@@ -13,11 +13,13 @@ from typing import Any
 
 from sgcl import distributed, workflow
 from sgcl.errors import InputError, TrainingError
+from sgcl.signals import handlers_restored
 from sgcl.trainer import Epoch
 
 _FAILURES = 3  # after which Ray gives up
 
 
+@handlers_restored()
 def train_with_ray(method: str, chosen: Mapping[str, Any], *, ranks: int, out: str | Path, storage: str | Path,
                    timeout: float = distributed.TIMEOUT, **job: Any) -> dict[str, Any]:
     """Train as :func:`sgcl.workflow.train_run` does, with its arguments, and leave the run folder ``out``.

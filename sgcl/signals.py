@@ -47,3 +47,16 @@ def stop_request() -> Iterator[Request]:
         yield request
     finally:
         restore()
+
+
+@contextmanager
+def handlers_restored() -> Iterator[None]:
+    """Handlers of SIGINT and SIGTERM that a library sets inside, and leaves, are gone afterwards."""
+    here = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if here else {}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:  # one that Python does not know of
+                signal.signal(number, handler)

@@ -1,6 +1,7 @@
 """Two workers of Ray Train leave what one process leaves."""
 
 import importlib.util
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +31,12 @@ def losses(folder: Path) -> list[float]:
 @needs_ray
 def test_two_workers_leave_what_one_process_leaves(files, tmp_path):
     workflow.train_run("sgcl", CHOSEN, read_files(files), dataset="own", files=files, out=tmp_path / "one", quiet=True)
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     done = ray_engine.train_with_ray("sgcl", CHOSEN, ranks=2, out=tmp_path / "two", storage=tmp_path / "ray",
                                      dataset="own", files=files, checkpoint_every=0)
     assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), rel=1e-6)
     assert (done["epochs"], done["nodes"]) == (3, 30)
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert np.allclose(*(np.load(tmp_path / name / "embeddings.npy") for name in ("one", "two")), atol=1e-5)
     assert runs.is_finished(tmp_path / "two")
     stored = list((tmp_path / "ray" / "two").glob("checkpoint_*/checkpoints/epoch-*.safetensors"))
