@@ -9,7 +9,6 @@ measured times: they are counted. The figures join results/plan.jsonl. Quick: th
 measured figures.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,11 +37,11 @@ def plan(name: str, rate: dict[str, float]) -> dict[str, Any]:
     nodes, edges, features, wide = GRAPHS[name]
     one, two = rate["1"], rate["2"]
     weights = features * WIDTH + WIDTH * WIDTH + 2 * WIDTH + 2         # two layers, biases, slopes
-    row = 2 * edges / nodes * 8                                        # bytes of the neighbours of a node
+    row = 2 * edges / nodes * 4                                        # bytes of the neighbours of a node
     pages = BATCH * (-(-features * wide // PAGE) + 1 + -(-row // PAGE))  # features, where its row starts, the row
     kept = two / (2 * one)                                             # the share of a core that a rank keeps
     return {
-        "adjacency": (nodes + 1) * 8 + 2 * edges * 8, "features": nodes * features * wide,
+        "adjacency": (nodes + 1) * 8 + 2 * edges * 4, "features": nodes * features * wide,
         "embedding": nodes * WIDTH * 4, "gradients": 4 * weights, "grams": 2 * (WIDTH * WIDTH + WIDTH) * 8,
         "batches": -(-nodes // BATCH), "pages": int(pages), "efficiency": kept,
         "hours": {"1": nodes / BATCH / one / 3600,
@@ -53,14 +52,10 @@ def shown(size: float) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
-def main() -> int:
-    given = options(__doc__)
-    if not given.quick:
-        with RESULTS.open("a") as file:
-            file.write(json.dumps(measured()) + "\n")
-    last = json.loads(RESULTS.read_text().splitlines()[-1])
+def rows(last: dict[str, Any]) -> list[list[str]]:
+    """The table of the plan by what was measured last, its header first."""
     plans = {name: plan(name, last["batches_a_second"][name]) for name in GRAPHS}
-    lines = [["nodes", *(f"{GRAPHS[name][0]:,}" for name in plans)],
+    lines = [["", *plans], ["nodes", *(f"{GRAPHS[name][0]:,}" for name in plans)],
              ["edges", *(f"{GRAPHS[name][1]:,}" for name in plans)],
              ["features", *(f"{GRAPHS[name][2]}, {GRAPHS[name][3]} bytes each" for name in plans)]]
     for key, what in (("adjacency", "disk: both directions of the edges"), ("features", "disk: features"),
@@ -75,9 +70,17 @@ def main() -> int:
     for ranks in ("1", *map(str, FLEETS)):
         lines.append([f"hours for N nodes, {ranks} core{'s' * (ranks != '1')}",
                       *(f"{found['hours'][ranks]:.2f}" for found in plans.values())])
-    text = table(["", *plans], lines) if given.json else "\n".join(
-        f"| {' | '.join(line)} |" for line in [["", *plans], ["---"] * (1 + len(plans)), *lines])
-    return finish(given, {"plans": plans, **last}, [], text)
+    return lines
+
+
+def main() -> int:
+    given = options(__doc__)
+    if not given.quick:
+        runs.append(RESULTS, measured())
+    last = runs.read_lines(RESULTS)[-1]
+    header, *lines = rows(last)
+    plans = {name: plan(name, last["batches_a_second"][name]) for name in GRAPHS}
+    return finish(given, {"plans": plans, **last}, [], table(header, lines))
 
 
 if __name__ == "__main__":

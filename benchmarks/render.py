@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import performance
+import rank_page
 import store_page
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -17,7 +18,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 def main() -> int:
     pages = {DOCS / "performance.md": performance.render(),
-             DOCS / "scale.md": store_page.render((DOCS / "scale.md").read_text())}
+             DOCS / "scale.md": rank_page.render(store_page.render((DOCS / "scale.md").read_text()))}
     if "--check" in sys.argv:
         return int(any(file.read_text() != page for file, page in pages.items()))
     for file, page in pages.items():

@@ -36,8 +36,7 @@ def launch(words: Sequence[str], ranks: int, *, folder: str | Path, threads: int
     except ImportError:
         raise InputError("this build of PyTorch has no torch.distributed: leave out --ranks") from None
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    each = os.environ.get("OMP_NUM_THREADS", str(max(cores // ranks, 1))) if threads is None else str(threads)
+    each = os.environ.get("OMP_NUM_THREADS", str(max(cores() // ranks, 1))) if threads is None else str(threads)
     with tempfile.TemporaryDirectory(prefix="sgcl-ranks-") as told:
         logs, children = [Path(told, f"{rank}.log") for rank in range(ranks)], list[Any]()
         try:
@@ -57,6 +56,11 @@ def launch(words: Sequence[str], ranks: int, *, folder: str | Path, threads: int
                 print("sgcl: interrupted", file=sys.stderr)
                 return 128 + number
         return _outcome(codes, logs, folder)
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def start(words: Sequence[str], environment: Mapping[str, str], log: Path | None) -> Any:

@@ -60,3 +60,8 @@ def normalised(x: Tensor | SparseFeatures) -> Tensor | SparseFeatures:
     rows = x.matrix.with_values(x.matrix.values().abs()).row_sum()
     scale = torch.where(rows > 0, 1 / rows, 0.0)                           # (N,)
     return x.scale_entries(scale[x.matrix.row])
+
+
+def is_sparse(x: object) -> bool:
+    """Whether features are kept sparse, in memory or in a store."""
+    return isinstance(getattr(x, "matrix", None), CSR)

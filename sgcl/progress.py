@@ -18,7 +18,24 @@ from sgcl.trainer import Epoch
 _EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
-class Shares:
+class _Live:
+    """A bar that is there inside a ``with``, on a terminal."""
+
+    live: bool
+    _bar: Progress
+
+    def __enter__(self) -> Self:
+        if self.live:
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self.live:
+            self._bar.stop()
+
+
+class Shares(_Live):
     """What is being done and how much of it is, of a job without epochs: ``shares("sorting", 0.5)``.
 
     >>> with Shares("import", quiet=True) as shares:
@@ -41,18 +58,8 @@ class Shares:
             self._told = time.monotonic()
             print(f"{self.title}: {what}, {share:.0%}", file=sys.stderr)
 
-    def __enter__(self) -> Self:
-        if self.live:
-            self._bar.start()
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        if self.live:
-            self._bar.stop()
-
-
-class ProgressBar:
+class ProgressBar(_Live):
     """A callback that shows epoch, loss, time left and peak memory.
 
     >>> with ProgressBar("SGCL on cora", quiet=True) as bar:
@@ -84,13 +91,3 @@ class ProgressBar:
         """A line for those who want to know more."""
         if self.verbose:
             print(f"{self.title}: {text}", file=sys.stderr)
-
-    def __enter__(self) -> Self:
-        if self.live:
-            self._bar.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        if self.live:
-            self._bar.stop()

@@ -41,7 +41,7 @@ from sgcl.turns import check_accumulate
 
 _VARIANTS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}  # as in the paper's tables
 FLOORS = ("raw features", "untrained encoder")
-_BESIDE = ("seed", "device", "workers")  # runs that differ in these alone share a row
+BESIDE = ("seed", "device", "workers")  # runs that differ in these alone share a row
 
 
 def label(method: str, chosen: Mapping[str, Any]) -> str:
@@ -532,7 +532,7 @@ def _row_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
     for own, chosen in zip(labels, flat, strict=True):
         others = [other for name, other in zip(labels, flat, strict=True) if name == own]
         differing = [f"{name}={value}" for name, value in chosen.items()
-                     if name not in _BESIDE and any(other.get(name) != value for other in others)]
+                     if name not in BESIDE and any(other.get(name) != value for other in others)]
         names.append(" ".join([own, *differing]))
     return names
 

@@ -11,9 +11,8 @@ from typing import Any
 from sgcl import datasets, settings
 from sgcl.evaluation import PROTOCOLS
 from sgcl.recipes import recipe
-from sgcl.workflow import FLOORS
+from sgcl.workflow import BESIDE, FLOORS
 
-_BESIDE = ("device", "workers", "seed")     # where a training runs changes no result; seeds are told apart anyway
 _LATE = ("start_epoch", "warmup")           # settings that count epochs, beside ``epochs``
 
 
@@ -44,7 +43,7 @@ class Row:
         if self.like is not None:
             known = settings.known(self.method)
             model = settings.encode(settings.resolve(self.like, recipe(self.like, dataset)))
-            base |= {name: value for name, value in model.items() if name in known and name not in _BESIDE}
+            base |= {name: value for name, value in model.items() if name in known and name not in BESIDE}
         return {**base, **over}
 
 
@@ -143,7 +142,7 @@ def _key(measure: str, name: str, method: str, dataset: str, seed: int, protocol
 
 
 def _text(given: Mapping[str, Any]) -> str:
-    return json.dumps({name: value for name, value in given.items() if name not in _BESIDE}, sort_keys=True)
+    return json.dumps({name: value for name, value in given.items() if name not in BESIDE}, sort_keys=True)
 
 
 @cache

@@ -22,6 +22,7 @@ from sgcl.bench.cells import Cell
 from sgcl.bench.estimates import estimates
 from sgcl.bench.lines import Line, Lines
 from sgcl.errors import InputError
+from sgcl.launch import cores
 from sgcl.signals import Interrupted, stop_request
 from sgcl.trainer import TrainingError
 
@@ -67,7 +68,6 @@ def run(wanted: Wanted, lines: Lines, *, jobs: int | None = None, budget: float 
         quiet: tell failures alone.
     """
     deadline = None if budget is None else time.monotonic() + budget
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     outcome, tried = Outcome(), set[tuple[Any, ...]]()
     while True:
         cells: dict[tuple[Any, ...], Cell] = {}
@@ -82,7 +82,7 @@ def run(wanted: Wanted, lines: Lines, *, jobs: int | None = None, budget: float 
             return outcome
         outcome.asked = max(outcome.asked, len(cells))
         tried |= {cell.key for cell in todo}
-        _run(jobs_of(todo, lines), lines, files, outcome, jobs or cores, deadline, quiet)
+        _run(jobs_of(todo, lines), lines, files, outcome, jobs or cores(), deadline, quiet)
 
 
 def jobs_of(cells: Iterable[Cell], lines: Lines) -> list[_Job]:

@@ -22,6 +22,7 @@ from sgcl.encoders.journal import Journal, Log
 from sgcl.encoders.layers import Layer
 from sgcl.errors import InputError
 from sgcl.graph import Features
+from sgcl.mapped import is_sparse
 from sgcl.sparse import CSR, SparseFeatures, spmm
 
 _ENTRIES = 1 << 20  # of the graph at a time, to add up weights
@@ -95,7 +96,7 @@ def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Feature
     num_nodes, outer, inner = len(ptr) - 1, len(layer.bias), x.shape[1] if weight is None else weight.size(1)
     column = (num_nodes + (0 if weight is None else len(weight))) * dtype.itemsize  # bytes for each one at work
     free = _free(limit, (4 + 4 * layer.heads) * num_nodes * dtype.itemsize, column)
-    row = ((0 if isinstance(getattr(x, "matrix", None), CSR) else x.shape[1]) + 2 * inner + 4 * outer) * dtype.itemsize
+    row = ((0 if is_sparse(x) else x.shape[1]) + 2 * inner + 4 * outer) * dtype.itemsize
     blocks = list(_row_blocks(ptr, free / 8 / row, free / 8 / (16 + 6 * layer.heads * dtype.itemsize)))
 
     def rows_of(block: slice) -> Any:

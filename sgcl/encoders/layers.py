@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from sgcl.errors import InputError, check_rate
 from sgcl.graph import Features
+from sgcl.mapped import is_sparse
 from sgcl.sparse import CSR, spmm
 
 ALL = slice(None)
@@ -229,8 +230,7 @@ LAYERS: dict[str, type[GCNLayer | SAGELayer | GATLayer | GINLayer]] = {
 
 def _if_cheaper(weight: Tensor, x: Features) -> Tensor | None:
     """The weight, where a product with it makes the sum over neighbours cheaper: x is sparse, or gets no wider."""
-    sparse = isinstance(getattr(x, "matrix", None), CSR)  # in memory or in a store
-    return weight if sparse or weight.size(0) >= weight.size(1) else None
+    return weight if is_sparse(x) or weight.size(0) >= weight.size(1) else None
 
 
 def _glorot(in_channels: int, out_channels: int) -> nn.Parameter:

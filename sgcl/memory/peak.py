@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from sgcl.memory.guard import resident
 
 
 def peak_increase(work: Callable[[], Any]) -> int:
@@ -30,9 +31,6 @@ def status(field: str) -> int:
 
 
 def _sampled_increase(work: Callable[[], Any]) -> int:
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
     before, top, done = resident(), 0, threading.Event()
 
     def watch() -> None:
