@@ -20,7 +20,7 @@ from sgcl.bench.tables.costs import MEMORY, RUNTIME
 from sgcl.bench.tables.data import DATASETS_BENCH, SMOOTHING_FIGURE
 from sgcl.bench.tables.homophily import DISPARITY, DISPARITY_SERIES, HETEROPHILY
 from sgcl.bench.tables.nodes import NODE_LARGE, NODE_SMALL, headline
-from sgcl.bench.tables.study import SMOOTHING
+from sgcl.bench.tables.study import SIMILARITY, SMOOTHING, STRENGTH
 from sgcl.errors import unknown_name
 from sgcl.report.page import Page, Table, Value
 
@@ -34,8 +34,8 @@ class _Benches(dict[str, Bench]):
 
 BENCHES = _Benches({bench.name: bench for bench in (
     NODE_SMALL, NODE_LARGE, GRAPHS, BASELINES_BENCH, EQUAL_BUDGET, DISPARITY_SERIES, DISPARITY, HETEROPHILY, SMOOTHING,
-    SMOOTHING_FIGURE, DATASETS_BENCH, RUNTIME, MEMORY, SAMPLERS_BENCH, LOSS_TERMS, TAUBIN_GRID, TAUBIN_STEPS,
-    BILATERAL_GRID, DIFFUSION_GRID)})
+    STRENGTH, SIMILARITY, SMOOTHING_FIGURE, DATASETS_BENCH, RUNTIME, MEMORY, SAMPLERS_BENCH, LOSS_TERMS,
+    TAUBIN_GRID, TAUBIN_STEPS, BILATERAL_GRID, DIFFUSION_GRID)})
 
 
 def read_lines(where: str | Path) -> Lines:

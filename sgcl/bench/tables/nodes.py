@@ -24,9 +24,11 @@ WALK = {"sampler": {"name": "walk"}}
 
 
 def small_ways(row: Row, dataset: str) -> Sequence[Way]:
-    """The protocol of the dataset; on the citation graphs with the development nodes drawn once, and for each seed."""
+    """The protocol of the dataset; on the citation graphs with the development nodes drawn once, and for each seed; on
+    PubMed at random too."""
     way = default_way(dataset)
-    return [way, ("redrawn", "converged")] if way[0] == "development" else [way]
+    more = {"cora": ["redrawn"], "citeseer": ["redrawn"], "pubmed": ["redrawn", "random"]}.get(dataset, [])
+    return [way, *((protocol, "converged") for protocol in more)]
 
 
 def fewer_of_baselines(row: Row, dataset: str) -> int | None:
@@ -51,9 +53,10 @@ def headline(bench: Bench, lines: Lines) -> str:
     """For how many datasets our best row is at or above the paper's best, by split."""
     counts = []
     rows = standing(bench, lines)
-    for protocols, how in ((("development", "random"), "with the development nodes of the citation graphs drawn once"),
-                           (("redrawn", "random"), "with those drawn anew for each seed")):
-        mine = [(dataset, best, paper) for dataset, way, best, paper in rows if way[0] in protocols]
+    for place, how in enumerate(("with the development nodes of the citation graphs drawn once",
+                                 "with those drawn anew for each seed")):
+        mine = [(dataset, best, paper) for dataset, way, best, paper in rows
+                if way == ways_of(bench, dataset)[:place + 1][-1]]
         run = [(dataset, best[1].number, paper[1].value) for dataset, best, paper in mine if best is not None]
         above = [dataset for dataset, ours, theirs in run if ours is not None and ours >= theirs]
         which = f" ({', '.join(above)})" if above else ""
@@ -144,9 +147,10 @@ The citation graphs are split in two ways, on the same embeddings of the largest
   one with a seed of its own. The settings here were chosen on labels of the development nodes above, some of which are
   test nodes in these draws.
 
-The other graphs are split at random, 10 / 10 / 80 %, as the paper's code does. The paper took most figures of the
-baselines from their own papers, under other protocols, as the last column says: they are no measure of ours, which are
-under one. [Baselines](baselines.md) sets each beside its own paper under its own protocol.
+The other graphs are split at random, 10 / 10 / 80 %, as the paper's code does. PubMed is too, in a table of its own:
+the paper's 85 % is near what others report of such a split, far above what they report of 20 labels a class. The paper
+took most figures of the baselines from their own papers, under other protocols, as the last column says: they are no
+measure of ours, which are under one. [Baselines](baselines.md) sets each beside its own paper under its own protocol.
 """, (*FLOOR_ROWS, *SGCL, *(row for row in BASELINES if row.name in published.tables()["node-small"]["rows"])),
     NODE_SEEDS, small_page, fewer_of_baselines, ways=small_ways, file="accuracy.jsonl")
 
