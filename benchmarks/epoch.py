@@ -68,7 +68,8 @@ class Steps:
         self.graph, self.sampler, self.width = graph, sampler, width
         self.encoder = Encoder(graph.num_features, width)
         self.discriminator = nn.Bilinear(width, width, 1)
-        self.optimiser = torch.optim.Adam([*self.encoder.parameters(), *self.discriminator.parameters()], lr=1e-4)
+        self.optimiser = torch.optim.Adam([*self.encoder.parameters(), *self.discriminator.parameters()], lr=1e-4,
+                                          fused=True)
         self.generator = torch.Generator().manual_seed(0)
 
     def __call__(self, form: str) -> dict[str, float]:
@@ -124,7 +125,7 @@ class PeerDGI:
         self.act = nn.ModuleList([nn.PReLU(), nn.PReLU()])
         self.weight, self.bias = nn.Parameter(torch.randn(WIDTH, WIDTH) / WIDTH), nn.Parameter(torch.zeros(()))
         self.optimiser = torch.optim.Adam(
-            [*self.layers.parameters(), *self.act.parameters(), self.weight, self.bias], lr=1e-4)
+            [*self.layers.parameters(), *self.act.parameters(), self.weight, self.bias], lr=1e-4, fused=True)
 
     def __call__(self, form: str) -> dict[str, float]:
         clock = _Clock()

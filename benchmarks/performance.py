@@ -41,7 +41,7 @@ WHERE = """## Where the time is
   at the speed of the machine's matrix product; a narrower width is what makes them cheaper.
 - The smoothing takes a few per cent. Taubin's second-order term is worked out only at entries that can stay above
   `prune`, in loops compiled on first use (Numba); the diffusion is one pruned product.
-- Sparse features stay sparse in the first layer, forward and backward, and masking columns scales W, not X.
+- Sparse features stay sparse in the first layer, forward and backward, and entries of masked columns are left out.
 - glibc asks the system for every array above 32 MB anew, which clears its pages. Training keeps freed memory for the
   next step while more than half of the machine's memory is free (`sgcl.ram`). In one run each of `sgcl train --dataset
   coauthor-cs`, an epoch took 1.7 s and the process 2.7 GB with it, 2.5 s and 1.9 GB without.

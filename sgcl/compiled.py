@@ -55,3 +55,18 @@ def merged(ptr, idx, val, ptr2, idx2, val2, out_idx, out_val):  # type: ignore[n
             e, f, done = e + first, f + second, done + 1
         ends[row + 1] = done
     return ends
+
+
+@compiled
+def both_ways(ptr, idx, kept, mask):  # type: ignore[no-untyped-def]
+    """For each entry of a symmetric pattern with ascending columns and no diagonal, whether its edge is kept; edges in
+    the order of their entries above the diagonal. Those below it come in the same order, row by row."""
+    at = ptr[:-1].copy()
+    edge = 0
+    for row in range(len(ptr) - 1):
+        for e in range(ptr[row], ptr[row + 1]):
+            col = idx[e]
+            if col > row:
+                mask[e], mask[at[col]] = kept[edge], kept[edge]
+                at[col] += 1
+                edge += 1

@@ -108,17 +108,16 @@ class CSR:
             return self
         if self._transposed is None:
             ptr, idx, perm = self._transposition()
-            self._transposed = CSR(ptr, idx, None if self.value is None else self.value[perm], num_cols=self.shape[0])
+            value = None if self.value is None else self.value.index_select(0, perm)
+            self._transposed = CSR(ptr, idx, value, num_cols=self.shape[0])
         return self._transposed
 
     def _transposition(self) -> tuple[Tensor, Tensor, Tensor]:
         """Row starts and columns of the transpose, and where its entries stand here; made once for a pattern."""
         if self._turned is None:
             if self.device.type == "cpu":  # a counting sort, linear in nnz
-                order = np.arange(self.nnz, dtype=np.int64)
-                turned = scipy.sparse.csr_array((order, self.idx.numpy(), self.ptr.numpy()), shape=self.shape).tocsc()
-                self._turned = (torch.from_numpy(turned.indptr).long(), torch.from_numpy(turned.indices).long(),
-                                torch.from_numpy(turned.data))
+                there = turned(self.with_values(torch.arange(self.nnz)))
+                self._turned = there.ptr.long(), there.idx.long(), there.values()
             else:
                 perm = torch.argsort(self.idx, stable=True)
                 self._turned = _starts(self.idx[perm], self.shape[1]), self.row[perm], perm
@@ -143,9 +142,19 @@ class CSR:
 
     def keep(self, mask: Tensor, *, symmetric: bool = False) -> CSR:
         """Only the entries where the (nnz,) mask is true, in linear time."""
-        ends = F.pad(mask.cumsum(0), (1, 0))                               # (nnz + 1,)
-        return CSR(ends[self.ptr], self.idx[mask], None if self.value is None else self.value[mask],
-                   num_cols=self.shape[1], symmetric=symmetric)
+        ends, entry = F.pad(mask.cumsum(0), (1, 0)), mask.nonzero().view(-1)    # (nnz + 1,), (kept,)
+        value = None if self.value is None else self.value.index_select(0, entry)
+        return CSR(ends.index_select(0, self.ptr), self.idx.index_select(0, entry), value, num_cols=self.shape[1],
+                   symmetric=symmetric)
+
+    def keep_edges(self, mask: Tensor) -> CSR:
+        """Only the edges of a symmetric matrix without a diagonal where the (nnz / 2,) mask is true, edges in the order
+        of their entries above the diagonal."""
+        if self.device.type != "cpu":
+            return self.keep(_both_ways(self, mask), symmetric=True)
+        both = torch.empty(self.nnz, dtype=torch.bool)                     # (nnz,)
+        _loops().both_ways(self.ptr.numpy(), self.idx.numpy(), mask.numpy(), both.numpy())
+        return self.keep(both, symmetric=True)
 
     def rows(self, block: slice, *, symmetric: bool = False) -> CSR:
         """Successive rows, sharing their entries with this matrix."""
@@ -158,16 +167,17 @@ class CSR:
     def take_rows(self, rows: Tensor) -> CSR:
         """The given rows, in the given order: O(entries of those rows)."""
         ptr, entry = row_entries(self.ptr, rows)
-        value = None if self.value is None else self.value[entry]
-        return CSR(ptr, self.idx[entry].long(), value, num_cols=self.shape[1])
+        value = None if self.value is None else self.value.index_select(0, entry)
+        return CSR(ptr, self.idx.index_select(0, entry).long(), value, num_cols=self.shape[1])
 
     def submatrix(self, nodes: Tensor) -> CSR:
         """Rows and columns ``nodes`` (ascending) of a square matrix, at the cost of those rows alone."""
         rows = self.take_rows(nodes)
-        position = torch.searchsorted(nodes, rows.idx).clamp_(max=max(len(nodes) - 1, 0))
-        mask = nodes[position] == rows.idx if rows.nnz else torch.zeros_like(rows.idx, dtype=torch.bool)
-        inside = rows.keep(mask)
-        return CSR(inside.ptr, position[mask], inside.value, symmetric=self.symmetric)
+        if not rows.nnz:
+            return CSR(rows.ptr, rows.idx, rows.value, symmetric=self.symmetric)
+        position = torch.searchsorted(nodes, rows.idx).clamp_(max=len(nodes) - 1)
+        inside = CSR(rows.ptr, position, rows.value).keep(nodes.index_select(0, position) == rows.idx)
+        return CSR(inside.ptr, inside.idx, inside.value, symmetric=self.symmetric)
 
     def __matmul__(self, x: Tensor) -> Tensor:
         return spmm(self, x)
@@ -184,12 +194,13 @@ class CSR:
 class SparseFeatures:
     """Node features (N, F) that are mostly zeros: bag-of-words columns, one-hot labels.
 
-    Columns carry a scale of their own, so that masking them touches F numbers and the product with a weight matrix
-    W is X (scale * W): X and its transpose are never rebuilt.
+    Columns carry a scale of their own, so that masking them touches F numbers; a product with a weight matrix leaves
+    the masked entries out.
     """
 
     def __init__(self, matrix: CSR, scale: Tensor | None = None) -> None:
         self.matrix, self.scale = matrix, scale
+        self._scaled: CSR | None = None
 
     @classmethod
     def from_dense(cls, x: Tensor) -> SparseFeatures:
@@ -221,7 +232,12 @@ class SparseFeatures:
         return SparseFeatures(self.matrix.take_rows(rows), self.scale)
 
     def __matmul__(self, weight: Tensor) -> Tensor:
-        return spmm(self.matrix, weight if self.scale is None else self.scale[:, None] * weight)  # (N, D)
+        if self._scaled is None:
+            self._scaled = self.matrix
+            if self.scale is not None:
+                value = self.matrix.values() * self.scale.index_select(0, self.matrix.idx)
+                self._scaled = self.matrix.with_values(value).keep(value != 0)
+        return spmm(self._scaled, weight)                                  # (N, D)
 
     def scale_columns(self, scale: Tensor) -> SparseFeatures:
         return SparseFeatures(self.matrix, scale if self.scale is None else self.scale * scale)
@@ -241,10 +257,11 @@ class SparseFeatures:
         return f"SparseFeatures{self.shape}, nnz={self.matrix.nnz}"
 
 
-def spmm(matrix: CSR, x: Tensor, value: Tensor | None = None) -> Tensor:
-    """A X: (N, M) times (M, D) gives (N, D). ``value`` replaces the matrix's own entries and may need a gradient."""
+def spmm(matrix: CSR, x: Tensor, value: Tensor | None = None, diag: Tensor | None = None) -> Tensor:
+    """A X: (N, M) times (M, D) gives (N, D). ``value`` replaces the matrix's own entries and may need a gradient;
+    ``diag`` (N, 1), of a square one, is added to its diagonal and gets none."""
     own = value is None
-    product: Tensor = _SpMM.apply(matrix, matrix.value if own else value, x, own)
+    product: Tensor = _SpMM.apply(matrix, matrix.value if own else value, x, own, diag)
     return product
 
 
@@ -304,13 +321,14 @@ def larger_way(matrix: CSR) -> CSR:
 
 class _SpMM(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, matrix: CSR, value: Tensor | None, x: Tensor, own: bool) -> Tensor:
-        ctx.matrix, ctx.own = matrix, own
+    def forward(ctx: Any, matrix: CSR, value: Tensor | None, x: Tensor, own: bool, diag: Tensor | None) -> Tensor:
+        ctx.matrix, ctx.own, ctx.diag = matrix, own, diag
         ctx.save_for_backward(value, x if ctx.needs_input_grad[1] else None)
-        return _bag(matrix.ptr, matrix.idx, value, x)
+        product = _bag(matrix.ptr, matrix.idx, value, x)
+        return product if diag is None else product.addcmul_(x, diag)
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[None, Tensor | None, Tensor | None, None]:
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[None, Tensor | None, Tensor | None, None, None]:
         (grad,), matrix = grad_outputs, ctx.matrix
         value, x = ctx.saved_tensors
         grad = grad.contiguous()
@@ -320,7 +338,9 @@ class _SpMM(torch.autograd.Function):
             transposed = matrix.T
             grad_x = _bag(transposed.ptr, transposed.idx,
                           transposed.value if ctx.own else value[matrix.perm], grad)
-        return None, grad_value, grad_x, None
+            if ctx.diag is not None:
+                grad_x.addcmul_(grad, ctx.diag)
+        return None, grad_value, grad_x, None, None
 
 
 class _SDDMM(torch.autograd.Function):
@@ -400,6 +420,13 @@ def _sorted(row: Tensor, col: Tensor, shape: tuple[int, int], ordered: bool) -> 
     return _starts(torch.div(key, shape[1], rounding_mode="floor"), shape[0]), key % shape[1], stood
 
 
+def _both_ways(matrix: CSR, mask: Tensor) -> Tensor:
+    """(nnz,) for each entry of a symmetric pattern whether its edge is kept, where there are no compiled loops."""
+    upper = matrix.row < matrix.idx                                        # (nnz,) one entry for each edge
+    one_way = upper.masked_scatter(upper, mask)
+    return one_way | one_way[matrix.perm]
+
+
 def _index_for(*counts: int) -> type[np.signedinteger]:
     """The narrowest type for numbers up to these."""
     return np.int32 if max(counts) < 1 << 31 else np.int64
@@ -422,7 +449,8 @@ def _starts(sorted_rows: Tensor, num_rows: int) -> Tensor:
 
 def row_entries(ptr: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
     """The new row starts and the (entries,) positions of the given rows."""
-    length = ptr[rows + 1] - ptr[rows]                                     # (n,)
+    start = ptr.index_select(0, rows)                                      # (n,)
+    length = ptr.index_select(0, rows + 1) - start                         # (n,)
     new_ptr = F.pad(length.cumsum(0), (1, 0))                              # (n + 1,)
-    offset = torch.repeat_interleave(ptr[rows] - new_ptr[:-1], length)
-    return new_ptr, offset + torch.arange(len(offset), device=ptr.device)
+    entry = torch.repeat_interleave(start - new_ptr[:-1], length)
+    return new_ptr, entry.add_(torch.arange(len(entry), device=ptr.device))

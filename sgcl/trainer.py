@@ -111,7 +111,8 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
         chance.seed_model(device, step_generator(seed, 0, 0))
         method.start(graph)
         method.to(device)
-        stepper = _OPTIMIZERS[optimizer](method.parameter_groups(lr, weight_decay), lr=lr, weight_decay=weight_decay)
+        stepper = _OPTIMIZERS[optimizer](method.parameter_groups(lr, weight_decay), lr=lr, weight_decay=weight_decay,
+                                         fused=device == "cpu" or None)
         full_lr = [part["lr"] for part in stepper.param_groups]
         method.zero_grad(set_to_none=True)
         at = _resumed(checkpoint, method, stepper, device, group)

@@ -98,6 +98,29 @@ def test_perm_of_a_symmetric_pattern_finds_the_reverse_entry():
     assert torch.equal(matrix.idx[matrix.perm], matrix.row)
 
 
+@given(matrices(square=True), st.integers(0, 2**31))
+def test_edges_are_kept_both_ways(pair, seed):
+    dense = (pair[1] + pair[1].T).fill_diagonal_(0)
+    row, col = dense.nonzero(as_tuple=True)
+    matrix = CSR.from_coo(row, col, dense[row, col], shape=tuple(dense.shape), symmetric=True)
+    mask = torch.rand(len(row) // 2, generator=torch.Generator().manual_seed(seed)) < 0.5
+    expected = torch.zeros_like(dense)
+    for i, j in [edge for edge, kept in zip(dense.triu().nonzero().tolist(), mask.tolist(), strict=True) if kept]:
+        expected[i, j] = expected[j, i] = dense[i, j]
+    assert torch.equal(matrix.keep_edges(mask).to_dense(), expected)
+    assert matrix.keep_edges(mask).symmetric
+    assert torch.equal(matrix.keep(sparse._both_ways(matrix, mask)).to_dense(), expected)  # as on other devices
+
+
+@given(matrices(square=True))
+def test_spmm_with_a_diagonal_beside_the_matrix_is_the_dense_product_with_its_gradients(pair):
+    matrix, dense = pair
+    x = torch.randn(len(dense), 3, dtype=torch.double, requires_grad=True)
+    diag = torch.rand(len(dense), 1, dtype=torch.double)
+    assert torch.allclose(spmm(matrix, x, diag=diag), (dense + torch.diag(diag[:, 0])) @ x, atol=1e-12)
+    assert torch.autograd.gradcheck(lambda x: spmm(matrix, x, diag=diag), (x,))
+
+
 @given(matrices(), st.booleans())
 def test_spmm_is_the_dense_product_with_its_gradients(pair, own):
     matrix, dense = pair
@@ -145,10 +168,11 @@ def test_sparse_features_act_like_dense_ones(pair, seed):
     generator = torch.Generator().manual_seed(seed)
     x = SparseFeatures.from_dense(dense)
     scale = (torch.rand(dense.size(1), generator=generator) < 0.5).double()
-    weight = torch.randn(dense.size(1), 2, dtype=torch.double, generator=generator)
+    weight = torch.randn(dense.size(1), 2, dtype=torch.double, generator=generator, requires_grad=True)
     assert torch.allclose(x @ weight, dense @ weight, atol=1e-12)
     masked = x.scale_columns(scale)
     assert torch.allclose(masked @ weight, (dense * scale) @ weight, atol=1e-12)
+    assert torch.autograd.gradcheck(lambda weight: masked @ weight, (weight,))
     rows = torch.tensor([dense.size(0) - 1, 0])
     assert torch.equal(masked[rows].to_dense(), (dense * scale)[rows])
     assert torch.allclose(x.scale_entries(torch.full((x.matrix.nnz,), 2.0)).to_dense(), 2 * dense)

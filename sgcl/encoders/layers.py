@@ -74,7 +74,7 @@ class Normalised(NamedTuple):
         return self.off.ptr
 
     def times(self, x: Tensor, rows: slice) -> Tensor:
-        return spmm(self.off, x).addcmul_(x if rows == ALL else x[rows], self.diag)
+        return spmm(self.off, x, diag=self.diag) if rows == ALL else spmm(self.off, x).addcmul_(x[rows], self.diag)
 
     def rows(self, block: slice) -> Normalised:
         return Normalised(self.off.rows(block), self.diag[block])

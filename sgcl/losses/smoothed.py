@@ -136,18 +136,19 @@ class _SmoothedLoss(torch.autograd.Function):
 def _side(h: Tensor, unit: bool) -> _Side:
     """Norms, Gram matrix and column sums. A row of zeros stays one, and gets no gradient (the quotient would make it
     infinite). Sums are kept in a wide type: float32 over millions of rows would lose digits."""
-    inverse = h.new_empty(len(h), 1) if unit else None
-    side = _Side(h, inverse, h.new_zeros(h.size(1), h.size(1), dtype=_wide(h)), h.new_zeros(h.size(1), dtype=_wide(h)))
+    inverse, product = h.new_empty(len(h), 1) if unit else None, h.new_empty(h.size(1), h.size(1))
+    side = _Side(h, inverse, h.new_zeros(product.shape, dtype=_wide(h)), h.new_zeros(h.size(1), dtype=_wide(h)))
     for block in _blocks(h, 4):  # few sums in the wide type
         if inverse is not None:
             norm = torch.linalg.vector_norm(h[block], dim=1, keepdim=True)  # (n, 1)
             inverse[block] = torch.where(norm > _TINY, 1 / norm, 0.0)
         u = side.rows(block)
         side.total.add_(u.sum(0))
-        for start in range(0, h.size(1), _COLUMNS):
-            side.gram[start:start + _COLUMNS, start:].add_(u[:, start:start + _COLUMNS].T @ u[:, start:])
-    for end in range(_COLUMNS, h.size(1), _COLUMNS):  # UᵀU is symmetric: what lies below its diagonal is copied
-        side.gram[end:, end - _COLUMNS:end] = side.gram[end - _COLUMNS:end, end:].T
+        for start in range(0, h.size(1), _COLUMNS):  # UᵀU is symmetric: what lies below its diagonal is copied
+            some = slice(start, start + _COLUMNS)
+            torch.mm(u[:, some].T, u[:, start:], out=product[some, start:])
+            product[start + _COLUMNS:, some] = product[some, start + _COLUMNS:].T
+        side.gram.add_(product)
     return side
 
 
@@ -186,8 +187,8 @@ def _listed_pairs(own: _Side, other: _Side, pairs: CSR, form: _Form, needs_gradi
 
 def _spread(other: _Side, form: _Form) -> tuple[Tensor, Tensor]:
     """What all pairs together add to the gradient: u_i times the first (D, D), plus the second (D,)."""
-    return ((2 * form.push * form.a**2 * other.gram).to(other.h.dtype),
-            (2 * form.push * form.a * form.b * other.total).to(other.h.dtype))
+    return (other.gram.to(other.h.dtype) * (2 * form.push * form.a**2),
+            other.total.to(other.h.dtype) * (2 * form.push * form.a * form.b))
 
 
 def _gradient(own: _Side, other: _Side, u: Tensor, slopes: CSR, spread: tuple[Tensor, Tensor], block: slice, *,
@@ -203,6 +204,7 @@ def _gradient(own: _Side, other: _Side, u: Tensor, slopes: CSR, spread: tuple[Te
 
 def _blocks(h: Tensor, times: int = 1) -> list[slice]:
     step = times * max(_ROWS, _NUMBERS // h.size(1)) * (1 if h.device.type == "cpu" else 64)
+    step = max(-(-len(h) // max(round(len(h) / step), 1)), 1)  # blocks of one size, none of them a rest
     return [slice(start, min(start + step, len(h))) for start in range(0, len(h), step)]
 
 

@@ -61,8 +61,8 @@ def step(adj: CSR, nodes: Tensor, generator: torch.Generator) -> Tensor:
     """(n,) a uniform neighbour of each of the (n,) nodes; a node without any stays."""
     if adj.nnz == 0:
         return nodes
-    start = adj.ptr[nodes]
-    degree = adj.ptr[nodes + 1] - start                                    # (n,)
+    start = adj.ptr.index_select(0, nodes)
+    degree = adj.ptr.index_select(0, nodes + 1) - start                    # (n,)
     draws = torch.rand(len(nodes), generator=generator, dtype=torch.float64).to(adj.device)
     entry = (start + (draws * degree).long()).clamp_(max=adj.nnz - 1)
-    return torch.where(degree > 0, adj.idx[entry], nodes)
+    return torch.where(degree > 0, adj.idx.index_select(0, entry), nodes)

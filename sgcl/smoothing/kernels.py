@@ -41,6 +41,16 @@ def product(  # type: ignore[no-untyped-def]
 
 
 @compiled
+def multiplications(ptr, idx, right_ptr):  # type: ignore[no-untyped-def]
+    """How many each row of a product takes, from the rows of the left matrix and the row starts of the right one."""
+    count = np.zeros(len(ptr) - 1)
+    for row in range(len(count)):
+        for e in range(ptr[row], ptr[row + 1]):
+            count[row] += right_ptr[idx[e] + 1] - right_ptr[idx[e]]
+    return count
+
+
+@compiled
 def filter_step(  # type: ignore[no-untyped-def]
         out_idx, out_val, first, stop, ptr, idx, val, a_ptr, a_idx, a_val, c0, c1, c2, threshold):
     """Rows ``first`` to ``stop`` of c0 V + c1 V A + c2 V A² where they are >= ``threshold``, columns in any order, and

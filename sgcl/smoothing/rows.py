@@ -97,8 +97,10 @@ def by_rows(work: Callable[[slice], scipy.sparse.csr_array], cost: np.ndarray, t
 
     Products are made outside the interpreter's lock, so blocks run on as many threads as torch may use.
     """
+    if cost.sum() < min(_SMALL, block_size()):
+        return largest(work(slice(0, len(cost))), top)
     reached = np.cumsum(cost)
-    share = max(reached[-1] / torch.get_num_threads(), _SMALL) if len(cost) else _SMALL
+    share = max(reached[-1] / torch.get_num_threads(), _SMALL)
     block = np.floor(reached / min(share, block_size()))
     cuts = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(cost)]
     parts = [slice(start, stop) for start, stop in pairwise(cuts)]
@@ -163,9 +165,8 @@ def finished(matrix: scipy.sparse.csr_array, top: int | None) -> CSR:
 
 def multiplications(left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> np.ndarray:
     """(N,) how many the sparse product left @ right takes in each row; no row of it has more entries."""
-    done = np.zeros(left.nnz + 1)
-    np.cumsum(np.diff(right.indptr)[left.indices], out=done[1:])
-    return np.diff(done[left.indptr])
+    count: np.ndarray = _kernels().multiplications(*_arrays(left)[:2], _arrays(right)[0])
+    return count
 
 
 def _arrays(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

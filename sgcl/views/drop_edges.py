@@ -33,8 +33,5 @@ class DropEdges(View):
 
 def drop_edges(adj: CSR, p: float, generator: torch.Generator) -> CSR:
     """The symmetric ``adj`` without the edges that fall to p, in time and memory O(N + E)."""
-    upper = adj.row < adj.idx                                              # (nnz,) one entry for each edge
     draws = torch.rand(adj.nnz // 2, generator=generator, dtype=torch.float64)
-    kept = (draws >= p).to(adj.device)                                     # (E,)
-    mask = upper.masked_scatter(upper, kept)                               # (nnz,)
-    return adj.keep(mask | mask[adj.perm], symmetric=True)
+    return adj.keep_edges((draws >= p).to(adj.device))
