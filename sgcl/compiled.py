@@ -66,7 +66,7 @@ def both_ways(ptr, idx, kept, mask):  # type: ignore[no-untyped-def]
     for row in range(len(ptr) - 1):
         for e in range(ptr[row], ptr[row + 1]):
             col = idx[e]
-            if col > row:
+            if col > row and edge < len(kept) and at[col] < len(mask):  # always, if the pattern is symmetric
                 mask[e], mask[at[col]] = kept[edge], kept[edge]
                 at[col] += 1
                 edge += 1
