@@ -154,8 +154,8 @@ class _Clock:
 
 
 def _dense_positives(name: str, adj) -> torch.Tensor:
-    """The defaults of the filters as the paper writes them, dense. At one hop the bilateral one's sigmas cancel, which it
-    does not say; "bilateral, cancelled" makes use of it."""
+    """The defaults of the filters as the paper writes them. At one hop the sigmas of the bilateral one cancel, which
+    "bilateral, cancelled" makes use of."""
     a = adj.to_dense()
     eye = torch.eye(len(a))
     degree = a.sum(1)

@@ -9,7 +9,8 @@ from sgcl.runs import read_lines
 ROOT = Path(__file__).parent.parent
 PARTS = ("sampling", "views", "smoothing", "encoder", "loss", "backward", "optimiser")
 NAMES = {"floor": "floor", "taubin": "SGCL-T", "bilateral": "SGCL-B", "diffusion": "SGCL-D",
-         "bilateral, cancelled": "SGCL-B, sigmas cancelled", "grace": "GRACE", "barlow": "Barlow Twins", "dgi": "DGI", "peer dgi": "DGI with GCNConv"}
+         "bilateral, cancelled": "SGCL-B, sigmas cancelled", "grace": "GRACE",
+         "barlow": "Barlow Twins", "dgi": "DGI", "peer dgi": "DGI with GCNConv"}
 TITLES = {
     "floor": "Beside the floor: the same views and encoder, with the sum of squares as loss",
     "losses": "Beside other losses on the same encoder",
@@ -27,11 +28,14 @@ layers of width 512, edges dropped and features masked at 0.5, unless said other
 of a step above that just before it, in a process of its own, after a step on 100 nodes and with all freed memory handed
 back: weights, the optimiser's state and what libraries load at first use stay from step to step and are no step's own.
 How well the C library packs arrays into its heap is luck, and holes may take more than the arrays: on batches of 2,400
-nodes the median of five processes counts, for both forms. The dense form has each filter as the paper writes it; of the
-bilateral one that is a weight of two distances for all pairs. At one hop its sigmas cancel, which the library makes use
-of. A dense form that does so too is in the table, without a bar: it is nearer. The memory at arxiv's size and in the growth is of an earlier
-commit, whose first step, optimiser's state and all, counted as a whole. `python benchmarks/epoch.py [SECTION ...]`
-measures again and adds to `results/epoch.jsonl`; this page is rendered from it.
+nodes the median of five processes counts, for both forms.
+
+The dense form has each filter as the paper writes it: of the bilateral one, a weight of two distances for every pair.
+At one hop its sigmas cancel, which the library makes use of. A dense form that does so too is in the table, without a
+bar: it is nearer.
+
+`python benchmarks/epoch.py [SECTION ...]` measures again and adds to `results/epoch.jsonl`; this page is rendered from
+it.
 
 ## What was asked and what came out
 
