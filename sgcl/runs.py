@@ -6,7 +6,8 @@
 ``metrics.jsonl``        a line an epoch: loss, seconds, peak memory
 ``checkpoints/``         the last two, where the training took long enough
 ``weights.safetensors``  the trained weights
-``embeddings.npy``       (N, D), rows in the order of ``ids.npy``
+``embeddings.npy``       (N, D), rows in the order of ``ids.npy``; after a training from parts neither of them, nor
+                         the table, until ``sgcl evaluate``
 ``ids.npy``              (N,) ids of nodes, or (G,) of graphs; the last to be written: it says that the training is
                          finished
 ``embeddings.parquet``   both in one table (where pyarrow is installed)

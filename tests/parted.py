@@ -29,8 +29,8 @@ def made_store(folder: Path, nodes: int, pairs: Sequence[tuple[int, int]], *, we
         arrays["x"] = x.astype(dtype)
     arrays |= beside
     records = {name: write_array(folder / f"{name}.npy", array) for name, array in arrays.items()}
-    write_manifest(folder, records, nodes=nodes, edges=adj.nnz // 2, features=3, feature_names=["a", "b", "c"], notes=[],
-                   imported=["by hand"])
+    write_manifest(folder, records, nodes=nodes, edges=adj.nnz // 2, features=3, feature_names=["a", "b", "c"],
+                   notes=[], imported=["by hand"])
     return folder
 
 

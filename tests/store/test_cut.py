@@ -29,19 +29,19 @@ def stores(draw):
     return nodes, pairs, draw(st.integers(1, nodes // 2)), draw(st.booleans()), draw(st.booleans())
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(stores(), st.sampled_from([1, 3, 1000]))
 def test_parts_hold_the_graph_but_for_the_edges_between_them(drawn, entries):
     nodes, pairs, parts, weighted, sparse = drawn
     y = np.arange(nodes) % 3 - 1
-    with tempfile.TemporaryDirectory() as room, mock.patch.multiple(cut, _AN_ENTRY=cut._LEAST // entries, _OPEN=2):
+    with tempfile.TemporaryDirectory() as room, mock.patch("os.fsync"), mock.patch.multiple(
+            cut, _AN_ENTRY=cut._LEAST // entries, _OPEN=2):
         store = made_store(Path(room, "g.store"), nodes, pairs, weighted=weighted, sparse=sparse, y=y,
                            classes=np.array(["one", "two"]), train_mask=y > 0)
         whole, features = dense(store), read_store(store).graph.x[:]
         try:
             found = cut_store(store, Path(room, "parts"), parts, how="streaming", memory=cut._LEAST + 32 * nodes)
-        except InputError as error:
-            assert "take fewer parts" in str(error)
+        except InputError:  # a part of fewer than two nodes
             assume(False)
         part_of, kept = np.full(nodes, -1), 0
         for number in range(parts):
