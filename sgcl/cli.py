@@ -273,7 +273,7 @@ def _evaluate(words: list[str]) -> None:
     if given.seeds is not None and given.seeds < 1:
         raise InputError(f"--seeds is {given.seeds}, expected at least 1")
     rows = workflow.evaluate_runs(given.runs, tasks=given.task, protocol=given.protocol, seeds=given.seeds,
-                                  probe=given.probe, labels=given.labels, floors=given.floors, whole=given.graph,
+                                  probe=given.probe, labels=given.labels, floors=given.floors, whole_store=given.graph,
                                   columns=_given(given, "id_column", "label_column"),
                                   **_fetching(given), quiet=getattr(given, "quiet", False))
     if getattr(given, "json", False):

@@ -152,7 +152,7 @@ def finished(folder: str | Path) -> dict[str, Any]:
 
 def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("probe",), protocol: str | None = None,
                   seeds: int | None = None, probe: str = "converged", labels: str | Path | None = None,
-                  columns: Mapping[str, str] | None = None, floors: bool = True, whole: str | Path | None = None,
+                  columns: Mapping[str, str] | None = None, floors: bool = True, whole_store: str | Path | None = None,
                   data_root: str | None = None, download: bool = False, quiet: bool = True) -> list[dict[str, Any]]:
     """Score runs of one dataset: a row for each (task, run, split), floors first. Each run's rows join its
     results.jsonl, once all of them are there.
@@ -169,19 +169,22 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
         labels: a table with an id and a label column, instead of the graph's own labels.
         columns: what its columns are called, as ``id_column`` and ``label_column``.
         floors: whether to score raw features and the untrained encoder too.
-        whole: for runs that were trained from parts, the store that these were cut from. It is embedded into each run
-            that has no embedding yet.
+        whole_store: for runs that were trained from parts, the store that these were cut from. It is embedded into each
+            run that has no embedding yet.
         data_root, download: as in :func:`sgcl.datasets.load`.
         quiet: no progress of trainings.
     """
     paths = [Path(folder) for folder in folders]
-    configs = [_on_whole(path, _run_config(path), whole) for path in paths]
+    configs = [_on_whole(path, _run_config(path), whole_store) for path in paths]
     if len({json.dumps([config.get(name) for name in ("dataset", "files", "attributes")]) for config in configs}) > 1:
         raise InputError("the runs are of different datasets: evaluate them one dataset at a time")
     asked = {name: TASKS[name] for name in tasks}
     names = [config["protocol"] if protocol is None else protocol for config in configs]
     collection = levels.is_collection(configs[0]["dataset"], configs[0].get("files"))
     levels.check_tasks(asked, collection)
+    if "links" in asked and whole_store is not None:
+        raise InputError("--task links would train on the whole graph, and the runs were trained from parts: ask for "
+                         "another task")
     for name in names:
         levels.check_protocol(name, collection)
     loaded = _labelled(load_graph(configs[0], data_root, download=download), asked, labels, columns)
@@ -522,8 +525,8 @@ def _on_whole(folder: Path, config: dict[str, Any], graph: str | Path | None) ->
             raise InputError(f"{folder} is scored on the graph that it was trained on: leave out --graph")
         return config
     if graph is None:
-        raise InputError(f"{folder} was trained from parts and has no embedding of the graph: give the store that they "
-                         "were cut from as --graph STORE, which is then embedded and scored")
+        raise InputError(f"{folder} was trained from parts: give the store that they were cut from as --graph STORE, "
+                         "which is embedded into the run and scored")
     if store.read_store(graph).graph.x.digest != config["parts"]["cut_from"]:
         raise InputError(f"{graph} is not the store that the parts of {folder} were cut from")
     return {**config, "files": {"edges": str(Path(graph).resolve())}}

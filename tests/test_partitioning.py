@@ -92,8 +92,8 @@ def test_a_part_is_a_store(folder, tmp_path):
      "a sweep needs the whole graph, but"),
     (["embed", "run", "--graph", "parts", "--out", "p.npy"], "an embedding needs the whole graph, but"),
     (["datasets", "--graph", "parts"], "to measure it needs the whole graph, but"),
-    (["evaluate", "run"], "run was trained from parts and has no embedding of the graph: give the store that they were "
-                          "cut from as --graph STORE"),
+    (["evaluate", "run"], "run was trained from parts: give the store that they were cut from as --graph STORE"),
+    (["evaluate", "run", "--graph", "g.store", "--task", "links"], "--task links would train on the whole graph"),
     (["evaluate", "run", "--graph", "h.store"], "h.store is not the store that the parts of run were cut from"),
     (["evaluate", "run", "--graph", "parts"], "parts is a folder of parts, no store"),
 ])

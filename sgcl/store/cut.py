@@ -5,6 +5,7 @@ Edges between parts are left out, as Chiang et al., *Cluster-GCN*, leave them ou
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -106,7 +107,8 @@ def _places(found: np.ndarray, parts: int) -> _Places:
         raise InputError(f"part {size.argmin()} of {parts} would have {size.min()} nodes: take fewer parts")
     start, order = np.concatenate([[0], np.cumsum(size)]), np.argsort(part, kind="stable")
     place = np.empty(len(part), np.int32)
-    place[order] = np.arange(len(part)) - np.repeat(start[:-1], size)
+    for first, last in itertools.pairwise(start):
+        place[order[first:last]] = np.arange(last - first)
     return _Places(part, place, order, start)
 
 

@@ -18,8 +18,7 @@ _BESIDE = ("features", "ids", "source", "target", "weight")  # what edges are re
 
 
 def read_files(files: Mapping[str, Any]) -> Data:
-    """One's own files as :func:`sgcl.readers.read_files` reads them, or a store or parts of one where they
-    name such."""
+    """One's own files as :func:`sgcl.readers.read_files` reads them; a store, or parts of one, where they name that."""
     edges = files.get("edges")
     if not is_store(edges):
         if isinstance(edges, str | Path) and Path(edges).is_dir():

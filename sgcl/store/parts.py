@@ -32,7 +32,7 @@ class Parts:
     def __init__(self, folder: Path) -> None:
         self.folder, self.manifest = folder, load_manifest(folder)
         if not has_fields(self.manifest, _FIELDS) or not self.manifest["parts"] or not all(
-                has_fields(part, _PART) for part in self.manifest["parts"]) or (
+                has_fields(part, _PART) for part in [self.manifest["cut_from"], *self.manifest["parts"]]) or (
                 digest_of(self.manifest) != self.manifest["digest"]):
             raise InputError(f"{folder / FILE} is damaged: it does not list its parts; make them again with `sgcl "
                              "partition`")

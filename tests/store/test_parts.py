@@ -28,7 +28,7 @@ SMALL = {"hidden_channels": 8, "epochs": 2, "accumulate": 2, "sampler": WALK}
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory) -> Path:
-    return made_store(tmp_path_factory.mktemp("whole") / "g.store", 40, ring(40))
+    return made_store(tmp_path_factory.mktemp("whole") / "g.store", 40, ring(40), y=np.arange(40) % 2)
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,8 @@ def test_damage_is_told(parts, tmp_path):
     (here / "other").rename(here / "part-0.store")
     with pytest.raises(InputError, match=r"part-0.store is not the part that .*manifest.json lists"):
         read_parts(here)
-    for damaged in ({**said, "parts": []}, {**said, "parts": [1]}, {**said, "digest": "0"}, {"parts": 1}):
+    for damaged in ({**said, "parts": []}, {**said, "parts": [1]}, {**said, "digest": "0"}, {"parts": 1},
+                    {**said, "cut_from": {}}):
         (here / "manifest.json").write_text(json.dumps(damaged))
         with pytest.raises(InputError, match="is damaged: it does not list its parts"):
             read_parts(here)
