@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ _OVERVIEW = """node and graph embeddings without labels, by smoothed graph contr
   sgcl train --dataset cora --smoothing taubin      train and leave a run folder
   sgcl train --graph edges.csv --features x.csv     the same on a graph of your own
   sgcl import edges.parquet --features x.npy --out graph.store   a graph larger than memory, for --graph
+  sgcl partition graph.store --parts 4 --out parts  cut it for different machines, each with its part, for --graph
   sgcl train --collection FOLDER                    on many graphs of your own, to embed each
   sgcl train --resume RUN                           go on with a run that was cut short
   sgcl evaluate runs/sgcl-taubin-cora-0             score a run beside its floors
@@ -72,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> None:
     commands: dict[str, Callable[[list[str]], None]] = {
         "train": _train, "evaluate": _evaluate, "embed": _embed, "sweep": _sweep, "runs": _runs, "show": _show,
-        "import": _import, "datasets": _datasets, "methods": _methods, "demo": _demo, "bench": _bench}
+        "import": _elsewhere("importing", "import_command"), "datasets": _datasets, "methods": _methods, "demo": _demo,
+        "partition": _elsewhere("partitioning", "partition_command"), "bench": _elsewhere("bench.command", "command")}
     if words and words[0] in commands:
         return commands[words[0]](words[1:])
     parser = Parser(prog="sgcl", description=_OVERVIEW, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -85,6 +88,11 @@ def _run(words: list[str]) -> None:
         parser.print_help()
     else:
         parser.error(no_such("command", given.command, commands))
+
+
+def _elsewhere(module: str, name: str) -> Callable[[list[str]], None]:
+    """A command that lies in a module of its own, loaded when it is called."""
+    return lambda words: getattr(import_module(f"sgcl.{module}"), name)(words)
 
 
 def _note(message: Warning | str, *rest: Any, **more: Any) -> None:
@@ -226,7 +234,7 @@ def _print_run(given: Any, outcome: dict[str, Any]) -> None:
         loss = "" if outcome["loss"] is None else f"loss {outcome['loss']:.4g} "
         size = f"{outcome['graphs']} graphs" if "graphs" in outcome else f"{outcome['nodes']} nodes"
         print(f"{outcome['run']}: {size}, {loss}after {outcome['epochs']} epochs, "
-              f"{outcome['seconds']:.1f} s\nnext: sgcl evaluate {outcome['run']}")
+              f"{outcome['seconds']:.1f} s\nnext: {outcome['next']}")
 
 
 def _evaluate(words: list[str]) -> None:
@@ -254,6 +262,8 @@ def _evaluate(words: list[str]) -> None:
     parser.add_argument("--labels", metavar="FILE", help="a table with an id and a label column, instead of the "
                         "graph's own labels; nodes may be left out")
     _add_columns(parser)
+    parser.add_argument("--graph", metavar="STORE", help="for runs that were trained from parts, the store these were "
+                        "cut from; it is embedded into the run first")
     parser.add_argument("--floors", action=argparse.BooleanOptionalAction, default=True,
                         help="also score raw features and the untrained encoder")
     _add_common(parser)
@@ -263,7 +273,7 @@ def _evaluate(words: list[str]) -> None:
     if given.seeds is not None and given.seeds < 1:
         raise InputError(f"--seeds is {given.seeds}, expected at least 1")
     rows = workflow.evaluate_runs(given.runs, tasks=given.task, protocol=given.protocol, seeds=given.seeds,
-                                  probe=given.probe, labels=given.labels, floors=given.floors,
+                                  probe=given.probe, labels=given.labels, floors=given.floors, whole_store=given.graph,
                                   columns=_given(given, "id_column", "label_column"),
                                   **_fetching(given), quiet=getattr(given, "quiet", False))
     if getattr(given, "json", False):
@@ -395,12 +405,6 @@ def _embed(words: list[str]) -> None:
           f"{outcome['out']}: {outcome[rows]} {rows}, width {outcome['width']}")
 
 
-def _import(words: list[str]) -> None:
-    from sgcl.importing import import_command
-
-    import_command(words)
-
-
 def _datasets(words: list[str]) -> None:
     from sgcl import datasets
     from sgcl.report import print_table
@@ -481,17 +485,11 @@ def _demo(words: list[str]) -> None:
     demo.run(given.out, seeds=given.seeds, epochs=given.epochs, as_json=given.json, quiet=given.quiet)
 
 
-def _bench(words: list[str]) -> None:
-    from sgcl.bench.command import command
-
-    command(words)
-
-
 def _add_graph(parser: Any, *, named: bool = True) -> None:
     if named:
         parser.add_argument("--dataset", metavar="NAME", help="a named graph; `sgcl datasets` lists them")
     parser.add_argument("--graph", metavar="EDGES", help="a graph of your own: an edge list (.csv, .tsv, .parquet), "
-                        "a .graphml file, a sparse .npz adjacency, or a store that `sgcl import` made")
+                        "a .graphml file, a sparse .npz adjacency, or what `sgcl import` or `sgcl partition` made")
     parser.add_argument("--collection", metavar="FOLDER", help="graphs of your own, each to be embedded: a folder with "
                         "an edge list for each, or in the TU format")
     parser.add_argument("--features", metavar="FILE", help="its node features: a table with an id column, an .npy or "

@@ -108,7 +108,7 @@ class Estimator:
         if out is not None and memory is None:
             raise InputError("out= is for an embedding in blocks: give memory=, such as \"2GB\", too")
         method = self._fitted()
-        graph = self.graph(data)
+        graph = self.graph(data).whole("an embedding")
         if graph.num_features != self.in_channels:
             learned = ": learned features are for the nodes they were learned with" if one_column_each(graph.x) else ""
             raise InputError(f"the graph has {graph.num_features} features, the model was fitted on {self.in_channels}"

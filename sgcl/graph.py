@@ -92,6 +92,19 @@ class Graph:
         n_id, graph_ptr = (None if part is None else part.to(device) for part in (self.n_id, self.graph_ptr))
         return Graph(self.x.to(device), self.adj.to(device), n_id, graph_ptr)
 
+    def source(self, batch: int, batches: int) -> Graph:
+        """What batch number ``batch`` of the ``batches`` of an epoch is drawn from: itself, unless it lies in parts."""
+        return self
+
+    def whole(self, what: str) -> Graph:
+        """Itself, for ``what`` needs all of it; refused where it lies in parts."""
+        return self
+
+    @property
+    def digest(self) -> str | None:
+        """What stands for all of it where it is of a store; ``None`` else."""
+        return f"{self.x.digest} {self.num_nodes} {self.adj.nnz}" if isinstance(self.x, MappedFeatures) else None
+
     def in_memory(self) -> Graph:
         """The graph of a store for whatever looks at the whole of it; itself where it is not of one."""
         if not isinstance(self.x, MappedFeatures):

@@ -70,7 +70,7 @@ class Loader:
         """The sub-graph of any batch."""
         generator = step_generator(self._seed, epoch, batch) if generator is None else generator
         shuffle = step_generator(self._seed, epoch, self._sampler.batches + 1)  # the last batch's number + 1 is taken
-        return self._sampler.part(self._graph, batch, shuffle, generator)
+        return self._sampler.part(self._graph.source(batch, self._sampler.batches), batch, shuffle, generator)
 
     def _made(self, epoch: int, batch: int) -> Step:
         generator = step_generator(self._seed, epoch, batch)

@@ -6,7 +6,8 @@
 ``metrics.jsonl``        a line an epoch: loss, seconds, peak memory
 ``checkpoints/``         the last two, where the training took long enough
 ``weights.safetensors``  the trained weights
-``embeddings.npy``       (N, D), rows in the order of ``ids.npy``
+``embeddings.npy``       (N, D), rows in the order of ``ids.npy``; after a training from parts neither of them, nor
+                         the table, until ``sgcl evaluate``
 ``ids.npy``              (N,) ids of nodes, or (G,) of graphs; the last to be written: it says that the training is
                          finished
 ``embeddings.parquet``   both in one table (where pyarrow is installed)
@@ -40,7 +41,6 @@ from torch import Tensor
 from sgcl import files
 from sgcl.errors import InputError
 from sgcl.graph import Graph
-from sgcl.mapped import MappedFeatures
 
 FORMAT = 2  # of config.json; a reader refuses what is newer than itself. 1 had no SHA-256 of the graph
 
@@ -85,9 +85,10 @@ def check_free(folder: str | Path) -> None:
             raise _taken(folder)
 
 
-def is_finished(folder: Path) -> bool:
-    """Whether a run has all that its training leaves behind."""
-    return all((folder / name).exists() for name in ("weights.safetensors", "embeddings.npy", "ids.npy"))
+def is_finished(folder: Path, *, embedded: bool = True) -> bool:
+    """Whether a run has all that its training leaves behind, perhaps without an embedding."""
+    left = ("weights.safetensors", "embeddings.npy", "ids.npy")
+    return all((folder / name).exists() for name in (left if embedded else left[:1]))
 
 
 def append(file: Path, record: Mapping[str, Any]) -> None:
@@ -165,8 +166,8 @@ def fingerprint(graph: Graph, ids: np.ndarray | None = None) -> str:
     """SHA-256 of a graph or a collection, its features and, where given, its (N,) node or (G,) graph ids: another
     graph, another fingerprint."""
     found = hashlib.sha256()
-    if isinstance(graph.x, MappedFeatures):  # of a store, whose checksums are of all its files
-        return hashlib.sha256(f"{graph.x.digest} {graph.num_nodes} {graph.adj.nnz}".encode()).hexdigest()
+    if graph.digest is not None:  # of a store, whose checksums are of all its files
+        return hashlib.sha256(graph.digest.encode()).hexdigest()
     matrices = [graph.adj] if isinstance(graph.x, Tensor) else [graph.adj, graph.x.matrix]
     parts = [part for matrix in matrices for part in (matrix.ptr, matrix.idx, matrix.value)]
     parts.append(graph.x if isinstance(graph.x, Tensor) else None)

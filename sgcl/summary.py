@@ -73,7 +73,8 @@ def _state(folder: Path, config: Mapping[str, Any]) -> str:
         return "model"
     if files.is_locked(folder):
         return "running"
-    return "finished" if runs.is_finished(folder) else "interrupted"
+    finished = runs.is_finished(folder, embedded="parts" not in config)
+    return "finished" if finished else "interrupted"
 
 
 def _answers(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -119,7 +120,7 @@ def _next(folder: Path, config: Mapping[str, Any]) -> str:
     if _state(folder, config) == "interrupted":
         return f"sgcl train --resume {folder}"
     if "dataset" in config:
-        return f"sgcl evaluate {folder}"
+        return workflow.next_step(folder, "parts" in config)
     of_graphs = config["method"] in METHODS and METHODS[config["method"]].level == "graph"  # type: ignore[attr-defined]
     what = "--collection FOLDER" if of_graphs else "--graph EDGES"
     return f"sgcl embed {folder} {what} --out FILE"

@@ -96,11 +96,15 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
                    warmup=warmup, accumulate=accumulate, patience=patience, seed=seed, workers=workers)
     check_sync(method, sync_grams)
     graph = graph.to("cpu").replace(n_id=None)  # a batch's n_id numbers the nodes of this graph
+    if method.looks_at_all():
+        graph = graph.whole(type(method).__name__)
     if isinstance(sampler, FullGraph) or method.looks_at_all():
         graph = graph.in_memory()
     sampler, group = sampler.on(graph), distributed.current()
     steps = Steps(sampler.batches, accumulate or sampler.batches)
     check_ranks(group.size, steps)
+    for batch in group.own(range(sampler.batches)):
+        graph.source(batch, sampler.batches)  # a part that is not here is told now
     checkpoint = checkpoint if group.rank == 0 else None
     with ExitStack() as stack:
         stack.enter_context(group.watched())
@@ -132,7 +136,7 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
                 step = steps.of(at.batch)
                 turn = take(at.epoch, range(at.batch, step.stop), 1 / len(step))
                 if turn.trouble is not None:
-                    raise _not_finite(turn, at.epoch, load, graph, lr, checkpoint)
+                    raise _not_finite(turn, at.epoch, load, graph, lr, checkpoint, group)
                 at.batch, at.total = turn.batches.stop, sum(turn.losses, at.total)
                 if at.batch == step.stop:
                     done = (at.epoch - 1) * len(steps) + step.start // steps.size
@@ -261,14 +265,21 @@ def _keep(checkpoint: Checkpoints | None, request: Request, at: _Place, began: f
 
 
 def _not_finite(turn: Turn, epoch: int, load: Loader, graph: Graph, lr: float, checkpoint: Checkpoints | None,
-                ) -> NonFiniteError:
-    batch, kind = load.drawn(epoch, turn.batch), "nodes" if graph.graph_ptr is None else "graphs"
-    rows = torch.arange(batch.num_nodes if graph.graph_ptr is None else batch.num_graphs)
-    if batch.n_id is not None:
-        rows = batch.n_id if batch.graph_ptr is None else graph.graph_of[batch.n_id[batch.graph_ptr[:-1]]]
-    named = f"all {kind}" if batch.n_id is None else named_rows(rows.tolist(), kind)
+                group: Group) -> NonFiniteError:
+    kind = "nodes" if graph.graph_ptr is None else "graphs"
+    own = group.own(range(turn.batch, turn.batch + 1))  # others may not have what it is drawn from
+    rows, named = group.gather(_rows(load.drawn(epoch, turn.batch), graph, kind) if own else (torch.empty(0), ""))[
+        turn.batch % group.size]
     kept = "" if checkpoint is None else "; " + (
         f"the last good checkpoint is {checkpoint.last}" if checkpoint.last else "there is no checkpoint yet")
     return NonFiniteError(f"{turn.trouble} in epoch {epoch}, batch {turn.batch + 1} ({named}){turn.beside}: lower the "
                           f"learning rate (lr is {lr}) or look at the features{kept}", epoch, turn.batch + 1, rows,
                           kind)
+
+
+def _rows(batch: Graph, graph: Graph, kind: str) -> tuple[Tensor, str]:
+    """The nodes or graphs of a batch, by number and as a message names them."""
+    if batch.n_id is None:
+        return torch.arange(batch.num_nodes if graph.graph_ptr is None else batch.num_graphs), f"all {kind}"
+    rows = batch.n_id if batch.graph_ptr is None else graph.graph_of[batch.n_id[batch.graph_ptr[:-1]]]
+    return rows, named_rows(rows.tolist(), kind)

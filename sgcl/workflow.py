@@ -36,6 +36,7 @@ from sgcl.progress import ProgressBar, Shares
 from sgcl.readers import LEARNED, SPECTRAL, STRUCTURAL, label_graphs, read_graph
 from sgcl.signals import Interrupted
 from sgcl.sparse import CSR
+from sgcl.store import PartGraph
 from sgcl.trainer import Callback, Epoch, NonFiniteError, TrainingError, named_rows
 from sgcl.turns import check_accumulate
 
@@ -108,13 +109,13 @@ def resume_run(folder: str | Path, *, data_root: str | None = None, download: bo
     folder = Path(folder)
     config = _run_config(folder)
     if distributed.current().rank:
-        if runs.is_finished(folder):
+        if runs.is_finished(folder, embedded="parts" not in config):
             return {}
         data = load_graph(config, data_root, download=download)
         return _follow(estimator_for(config["method"])(**config["settings"]),
                        restricted_graph(data, config["protocol"])[1], callbacks)
     with lock(folder):
-        if runs.is_finished(folder):
+        if runs.is_finished(folder, embedded="parts" not in config):
             warnings.warn(f"{folder} is finished: there is nothing to resume", stacklevel=2)
             return _summary(folder, config)
         if "graph" not in config:
@@ -136,6 +137,14 @@ def resume_run(folder: str | Path, *, data_root: str | None = None, download: bo
                      quiet=quiet, verbose=verbose, callbacks=callbacks)
 
 
+def next_step(folder: str | Path, parted: bool) -> str:
+    """The command to go on with after a training."""
+    if not parted:
+        return f"sgcl evaluate {folder}"
+    return (f"sgcl embed {folder} --graph STORE --out FILE, or sgcl evaluate {folder} --graph STORE, with the store "
+            "that the parts were cut from")
+
+
 def finished(folder: str | Path) -> dict[str, Any]:
     """The summary of a run that is there."""
     return _summary(Path(folder), _run_config(Path(folder)))
@@ -143,8 +152,8 @@ def finished(folder: str | Path) -> dict[str, Any]:
 
 def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("probe",), protocol: str | None = None,
                   seeds: int | None = None, probe: str = "converged", labels: str | Path | None = None,
-                  columns: Mapping[str, str] | None = None, floors: bool = True, data_root: str | None = None,
-                  download: bool = False, quiet: bool = True) -> list[dict[str, Any]]:
+                  columns: Mapping[str, str] | None = None, floors: bool = True, whole_store: str | Path | None = None,
+                  data_root: str | None = None, download: bool = False, quiet: bool = True) -> list[dict[str, Any]]:
     """Score runs of one dataset: a row for each (task, run, split), floors first. Each run's rows join its
     results.jsonl, once all of them are there.
 
@@ -160,22 +169,32 @@ def evaluate_runs(folders: Sequence[str | Path], *, tasks: Sequence[str] = ("pro
         labels: a table with an id and a label column, instead of the graph's own labels.
         columns: what its columns are called, as ``id_column`` and ``label_column``.
         floors: whether to score raw features and the untrained encoder too.
+        whole_store: for runs that were trained from parts, the store that these were cut from. It is embedded into each
+            run that has no embedding yet.
         data_root, download: as in :func:`sgcl.datasets.load`.
         quiet: no progress of trainings.
     """
     paths = [Path(folder) for folder in folders]
-    configs = [_run_config(path) for path in paths]
+    configs = [_on_whole(path, _run_config(path), whole_store) for path in paths]
     if len({json.dumps([config.get(name) for name in ("dataset", "files", "attributes")]) for config in configs}) > 1:
         raise InputError("the runs are of different datasets: evaluate them one dataset at a time")
     asked = {name: TASKS[name] for name in tasks}
     names = [config["protocol"] if protocol is None else protocol for config in configs]
     collection = levels.is_collection(configs[0]["dataset"], configs[0].get("files"))
     levels.check_tasks(asked, collection)
+    if "links" in asked and whole_store is not None:
+        raise InputError("--task links would train on the whole graph, and the runs were trained from parts: ask for "
+                         "another task")
     for name in names:
         levels.check_protocol(name, collection)
     loaded = _labelled(load_graph(configs[0], data_root, download=download), asked, labels, columns)
     restricted = cache(lambda name: restricted_graph(loaded, name))
     for path, config, name in zip(paths, configs, names, strict=True):
+        if "parts" in config and not runs.is_finished(path):
+            estimator = Estimator.load(path)
+            memory = _some_memory() if embeddings.in_blocks(estimator.fitted) else None
+            with lock(path):
+                _leave_embedding(path, estimator, loaded, Graph.from_data(loaded), memory, quiet=quiet)
         if not np.array_equal(embeddings.load(path)[1], node_ids(restricted(name)[0])):
             if name == config["protocol"]:
                 raise InputError(f"{path}: the nodes of the graph are not those that the run was trained on; bring its "
@@ -318,7 +337,8 @@ def write_run_config(folder: Path, estimator: Estimator, data: Data, graph: Grap
     named = {} if data.get("feature_names") is None else {"feature_names": data.feature_names}
     counted = {} if graph.graph_ptr is None else {"graphs": graph.num_graphs}
     runs.write_config(folder, {**estimator.config(graph.num_features), **trained_on, **named, **counted,
-                               "nodes": graph.num_nodes, "edges": graph.num_edges,
+                               **(graph.about if isinstance(graph, PartGraph) else
+                                  {"nodes": graph.num_nodes, "edges": graph.num_edges}),
                                "graph": runs.fingerprint(graph, node_ids(data)),
                                "started": datetime.now(UTC).isoformat(timespec="seconds"),
                                **({} if (ranks := distributed.current().size) == 1 else {"ranks": ranks}),
@@ -402,18 +422,26 @@ def _fill(folder: Path, config: Mapping[str, Any], data: Data, graph: Graph, che
         if estimator.history:
             draw_if_possible(partial(report.draw_curve, folder / "curve.png",
                                      {name: [epoch.loss for epoch in estimator.history]}))
-        memory = None if plan is None else plan.embedding
-        stored = isinstance(graph.x, MappedFeatures) and memory is not None
-        if stored:
-            embedding = _transformed(estimator, graph, folder / "embeddings.npy", memory or 0, quiet=quiet)
-        else:
-            embedding = estimator.transform(graph, memory=memory, folder=folder)
-        watch.look(embedding, "at the end of the training")
-        if stored:
-            embeddings.save_ids(folder, node_ids(data))
-        else:
-            embeddings.save(folder, embedding, node_ids(data))
+        if not isinstance(graph, PartGraph):  # which lacks edges: its embedding would not be that of the graph
+            memory = None if plan is None else plan.embedding
+            _leave_embedding(folder, estimator, data, graph, memory, watch=watch, quiet=quiet)
     return _summary(folder, config, time.perf_counter() - start)
+
+
+def _leave_embedding(folder: Path, estimator: Estimator, data: Data, graph: Graph, memory: int | None, *,
+                     watch: CollapseWatch | None = None, quiet: bool) -> None:
+    """Write the embedding of a run, and last its ids."""
+    stored = isinstance(graph.x, MappedFeatures) and memory is not None
+    if stored:
+        embedding = _transformed(estimator, graph, folder / "embeddings.npy", memory or 0, quiet=quiet)
+    else:
+        embedding = estimator.transform(graph, memory=memory, folder=folder)
+    if watch is not None:
+        watch.look(embedding, "at the end of the training")
+    if stored:
+        embeddings.save_ids(folder, node_ids(data))
+    else:
+        embeddings.save(folder, embedding, node_ids(data))
 
 
 def _transformed(estimator: Estimator, graph: Graph, file: Path, memory: int, *, quiet: bool) -> Tensor:
@@ -428,7 +456,8 @@ def _some_rows(estimator: Estimator, graph: Graph) -> Tensor:
     """(n, D) the embedding of one batch, by a method that is being trained."""
     assert estimator.method is not None
     sampler = estimator.settings["sampler"]
-    batch = sampler(estimator.graph(graph), step_generator(estimator.settings["seed"], 0, 1))
+    source = estimator.graph(graph).source(0, sampler.batches)
+    batch = sampler(source, step_generator(estimator.settings["seed"], 0, 1))
     return embeddings.compute(estimator.method, batch, device_for(estimator.settings["device"]))
 
 
@@ -447,7 +476,7 @@ def _resumable(folder: Path, data: Data) -> Iterator[None]:
     except Interrupted as stop:
         raise Interrupted(f"{stop}; {how}", stop.number) from None
     except NonFiniteError as error:
-        file, ids = folder / "failed-batch.json", node_ids(data)[error.rows.numpy()].tolist()
+        file, ids = folder / "failed-batch.json", _ids_of(data, error)
         with whole(file) as part:
             part.write_text(json.dumps({"epoch": error.epoch, "batch": error.batch, "ids": ids}) + "\n",
                             encoding="utf-8")
@@ -460,12 +489,20 @@ def _resumable(folder: Path, data: Data) -> Iterator[None]:
                             f"mended, {how}") from None
 
 
+def _ids_of(data: Data, error: NonFiniteError) -> list[Any]:
+    """What the nodes or graphs of a batch are called."""
+    if isinstance(data.get("graph"), PartGraph):
+        names: list[Any] = data.graph.names(error.batch - 1, error.rows.tolist())
+        return names
+    return list(node_ids(data)[error.rows.numpy()].tolist())
+
+
 def _summary(folder: Path, config: Mapping[str, Any], seconds: float = 0.0) -> dict[str, Any]:
     lines = runs.read_lines(folder / "metrics.jsonl")
-    named = ("method", "dataset", "protocol", "graphs", "nodes", "edges")
+    named = ("method", "dataset", "protocol", "graphs", "nodes", "edges", "parts")
     return {"run": str(folder), **{name: config[name] for name in named if name in config},
             "epochs": len(lines), "loss": lines[-1]["loss"] if lines else None, "seconds": round(seconds, 2),
-            "settings": config["settings"]}
+            "settings": config["settings"], "next": next_step(folder, "parts" in config)}
 
 
 def _default_folder(method: str, resolved: Mapping[str, Any], dataset: str) -> Path:
@@ -479,6 +516,20 @@ def _run_config(folder: Path) -> dict[str, Any]:
         if not isinstance(config.get(name), str):
             raise InputError(f"{folder} names no {name}: it is a saved model, not a run of `sgcl train`")
     return {**config, "settings": settings.encode(settings.resolve(config["method"], config["settings"]))}
+
+
+def _on_whole(folder: Path, config: dict[str, Any], graph: str | Path | None) -> dict[str, Any]:
+    """The configuration of a run, with a whole store in the place of the parts that it was trained from."""
+    if "parts" not in config:
+        if graph is not None:
+            raise InputError(f"{folder} is scored on the graph that it was trained on: leave out --graph")
+        return config
+    if graph is None:
+        raise InputError(f"{folder} was trained from parts: give the store that they were cut from as --graph STORE, "
+                         "which is embedded into the run and scored")
+    if store.read_store(graph).graph.x.digest != config["parts"]["cut_from"]:
+        raise InputError(f"{graph} is not the store that the parts of {folder} were cut from")
+    return {**config, "files": {"edges": str(Path(graph).resolve())}}
 
 
 def _labelled(data: Data, asked: Mapping[str, Task], labels: str | Path | None,

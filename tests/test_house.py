@@ -28,7 +28,7 @@ ORDER = [  # a room may import those above it, and of its own; rooms on one line
     ["memory"],
     ["workflow", "options"],
     ["command"],
-    ["demo", "summary", "sweep", "ray_engine", "importing"],
+    ["demo", "summary", "sweep", "ray_engine", "importing", "partitioning"],
     ["bench", "engines"],
     ["cli"],
     ["__main__", "__init__"],

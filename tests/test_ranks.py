@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from forking import Server
+from parted import made_store, ring
 
 from sgcl import files, runs
+from sgcl.store import cut_store
 
 METHODS = ["sgcl", "bgrl", "grace", "cca-ssg", "g-bt", "dgi", "greet", "progcl"]
 DRAWS = 4           # benchmarks/faults.py has more
@@ -139,6 +141,22 @@ def test_a_signal_stops_all_ranks_after_the_step(server, long, tmp_path, whole, 
     assert server.log.read_text().endswith(f"; go on with: sgcl train --resume {folder}\n")
     assert server.run("train", "--resume", str(folder), "--quiet", "--ranks", "2") == 0, server.log.read_text()
     close(folder, whole)
+
+
+def test_ranks_on_parts_leave_what_one_process_leaves_and_go_on_alone(server, words, tmp_path):
+    made_store(tmp_path / "g.store", 60, ring(60))
+    cut_store(tmp_path / "g.store", tmp_path / "parts", 2, how="streaming")
+    asked = ["train", "--graph", str(tmp_path / "parts"), *words[4:], "--epochs", "10"]
+    assert server.run(*asked, "--out", str(tmp_path / "one")) == 0, server.log.read_text()
+    pid = server.start(*asked, "--out", str(tmp_path / "two"), "--ranks", "2", "--checkpoint-every", "0")
+    wait_for(server, tmp_path / "two", 2)
+    os.kill(pid, signal.SIGTERM)
+    assert server.wait() == 128 + signal.SIGTERM
+    assert server.run("train", "--resume", str(tmp_path / "two"), "--quiet") == 0, server.log.read_text()
+    one, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("one", "two"))
+    assert one == two
+    assert {file.name for file in (tmp_path / "two").iterdir()} == {"config.json", "metrics.jsonl", "checkpoints",
+                                                                    "weights.safetensors"}
 
 
 def test_ranks_stop_when_whoever_started_them_is_gone(server, pids, long, tmp_path):

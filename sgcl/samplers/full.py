@@ -13,7 +13,7 @@ from sgcl.samplers.base import Sampler, check_counts
 
 @dataclass(frozen=True)
 class FullGraph(Sampler):
-    """The graph itself, neither copied nor renumbered.
+    """The graph itself, neither copied nor renumbered; of a graph in parts, one whole part after the other.
 
     Args:
         batches: how many times it is handed out in an epoch.
@@ -28,4 +28,4 @@ class FullGraph(Sampler):
         return torch.arange(graph.num_nodes, device=graph.device)
 
     def __call__(self, graph: Graph, generator: torch.Generator) -> Graph:
-        return graph
+        return graph.in_memory()

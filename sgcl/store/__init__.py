@@ -9,10 +9,16 @@
 ``ids.npy``        (N,) int64 or text
 ``y.npy``          (N,) int64 with -1 for none, or (N, T) int8; with the names of the classes in ``classes.npy``
 =================  ==============================================================================================
+
+A store may be cut into parts, for different machines: a folder with a store for each, and a ``manifest.json`` of them.
 """
 
 from sgcl.store.build import import_graph
+from sgcl.store.cut import cut_store
 from sgcl.store.manifest import is_store, verify
-from sgcl.store.read import in_memory, label_nodes, open_store, read_files, read_store
+from sgcl.store.named import read_files
+from sgcl.store.parts import PartGraph, read_parts
+from sgcl.store.read import in_memory, label_nodes, open_store, read_store
 
-__all__ = ["import_graph", "in_memory", "is_store", "label_nodes", "open_store", "read_files", "read_store", "verify"]
+__all__ = ["PartGraph", "cut_store", "import_graph", "in_memory", "is_store", "label_nodes", "open_store", "read_files",
+           "read_parts", "read_store", "verify"]

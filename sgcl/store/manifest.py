@@ -28,8 +28,8 @@ def is_store(path: Any) -> bool:
     return isinstance(path, str | Path) and (Path(path) / FILE).is_file()
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """What the manifest says, checked as far as it can be without its files."""
+def load_manifest(folder: Path) -> dict[str, Any]:
+    """What ``manifest.json`` says, of a store or of parts, in a format that is known."""
     try:
         manifest = json.loads((folder / FILE).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
@@ -42,10 +42,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if isinstance(version, int) and version > FORMAT:
         raise InputError(f"{folder} was written by a newer sgcl (format {version}, this one reads up to {FORMAT}): "
                          "upgrade sgcl")
-    if not isinstance(manifest, dict) or not _has(manifest, _FIELDS):
+    return manifest if isinstance(manifest, dict) else {}
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What the manifest of a store says, checked as far as it can be without its files."""
+    manifest = load_manifest(folder)
+    if "parts" in manifest:
+        raise InputError(f"{folder} is a folder of parts, no store: give the store that they were cut from, or one of "
+                         f"them, such as {folder / 'part-0.store'}")
+    if not has_fields(manifest, _FIELDS):
         raise InputError(f"{folder / FILE} is damaged: it does not describe a store; import the graph again")
     arrays = manifest["arrays"]
-    if not arrays.keys() >= _NEEDED or not all(isinstance(record, dict) and _has(record, _RECORD) and
+    if not arrays.keys() >= _NEEDED or not all(has_fields(record, _RECORD) and
                                                Path(record["file"]).name == record["file"]
                                                for record in arrays.values()):
         raise InputError(f"{folder / FILE} is damaged: it does not list its arrays; import the graph again")
@@ -67,7 +76,11 @@ def verify(folder: str | Path) -> dict[str, Any]:
 
 def write_manifest(folder: Path, arrays: dict[str, dict[str, Any]], **said: Any) -> dict[str, Any]:
     """``manifest.json`` for these records and what else is to be said."""
-    manifest = {"format": FORMAT, **said, "digest": digest_of(arrays), "arrays": arrays}
+    return save_manifest(folder, {"format": FORMAT, **said, "digest": digest_of(arrays), "arrays": arrays})
+
+
+def save_manifest(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Write it as it is."""
     with files.whole(folder / FILE) as part:
         part.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     return manifest
@@ -110,5 +123,6 @@ def in_the_making(out: Path) -> Iterator[Path]:
             raise
 
 
-def _has(found: dict[str, Any], fields: dict[str, type]) -> bool:
-    return all(isinstance(found.get(name), kind) for name, kind in fields.items())
+def has_fields(found: Any, fields: dict[str, type]) -> bool:
+    """Whether what JSON gave is a dictionary with these fields, of these types."""
+    return isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in fields.items())

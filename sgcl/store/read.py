@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,15 +11,13 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl import ram, readers
+from sgcl import ram
 from sgcl.errors import InputError
 from sgcl.graph import Features, Graph
 from sgcl.mapped import MappedFeatures
 from sgcl.sparse import CSR
 from sgcl.store.arrays import map_array
-from sgcl.store.manifest import is_store, read_manifest
-
-_BESIDE = ("features", "ids", "source", "target", "weight")  # what edges are read with, and a store is not
+from sgcl.store.manifest import read_manifest
 
 
 def open_store(path: str | Path) -> Graph:
@@ -36,8 +33,7 @@ def read_store(path: str | Path) -> Data:
     """The graph of a store as ``graph``, beside what :func:`sgcl.readers.read_graph` gives: ``ids``, ``y``,
     ``classes``, ``feature_names``, ``notes``, and the masks of a split where it has one."""
     folder = Path(path)
-    manifest = read_manifest(folder)
-    found = {name: map_array(folder, record) for name, record in manifest["arrays"].items()}
+    manifest, found = map_store(folder)
     nodes, width = manifest["nodes"], manifest["features"]
     adj = CSR(_tensor(found["ptr"]), _tensor(found["idx"]), _optional(found.get("value")), symmetric=True)
     matrix = _tensor(found["x"]) if "x" in found else CSR(
@@ -56,23 +52,10 @@ def read_store(path: str | Path) -> Data:
     return data
 
 
-def read_files(files: Mapping[str, Any]) -> Data:
-    """One's own files as :func:`sgcl.readers.read_files` reads them, or a store where they name one."""
-    edges = files.get("edges")
-    if not is_store(edges):
-        if isinstance(edges, str | Path) and Path(edges).is_dir():
-            raise InputError(f"{edges} is a folder and no graph store: it has no manifest.json; make one with `sgcl "
-                             "import`, or give the file in it")
-        return readers.read_files(files)
-    for name in _BESIDE:
-        if name in files:
-            raise InputError(f"{edges} is a graph store, which has all that was imported: leave out "
-                             f"--{name.replace('weight', 'edge-weight')}")
-    data = read_store(cast(str, edges))
-    if "labels" in files:
-        return label_nodes(data, files["labels"], **{name: files[name] for name in ("id_column", "label_column")
-                                                     if name in files})
-    return data
+def map_store(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The manifest of a store, and its arrays, mapped."""
+    manifest = read_manifest(folder)
+    return manifest, {name: map_array(folder, record) for name, record in manifest["arrays"].items()}
 
 
 def label_nodes(data: Data, labels: str | Path, *, id_column: str = "id", label_column: str = "label") -> Data:
@@ -91,7 +74,7 @@ def in_memory(data: Data, what: str) -> Data:
     it is. ``what`` begins the message where the memory does not suffice."""
     if not isinstance(data.get("graph"), Graph):
         return data
-    graph: Graph = data.graph
+    graph: Graph = data.graph.whole(what)
     take = 32 * graph.adj.nnz + int(cast(MappedFeatures, graph.x).row_bytes * graph.num_nodes)
     if take > ram.free_memory():
         raise InputError(f"{what} needs the whole graph in memory, about {take / 2**30:.1f} GB, but "

@@ -38,6 +38,7 @@ def arena_of(select: str, data: Data, *, seed: int, protocol: str, dataset: str,
     """
     check_select(select, collection=data.get("batch") is not None)
     data, graph = workflow.restricted_graph(data, protocol)
+    graph = graph.whole("a sweep")
     if select == "rank":
         return Arena(graph, effective_rank, "effective rank")
     if select == "links":
