@@ -302,7 +302,7 @@ class Report:
 
 def floor(report: Report, quick: bool) -> None:
     for graph in _here(report, REAL[:1] if quick else REAL):
-        took = report.run("floor", graph, ["floor", *SMOOTHED], 3 if quick else 21 if graph == "cora" else 5)
+        took = report.run("floor", graph, ["floor", *SMOOTHED], 3 if quick else 61 if graph == "cora" else 5)
         for form in SMOOTHED:
             report.bar(f"{form} epoch / floor, {graph}", took[form] / took["floor"], "<=", 1.7)
 

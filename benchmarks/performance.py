@@ -32,7 +32,7 @@ nodes the median of five processes counts, for both forms.
 
 The dense form has each filter as the paper writes it: of the bilateral one, a weight of two distances for every pair.
 At one hop its sigmas cancel, which the library makes use of. A dense form that does so too is in the table, without a
-bar: it is nearer.
+bar.
 
 `python benchmarks/epoch.py [SECTION ...]` measures again and adds to `results/epoch.jsonl`; this page is rendered from
 it.
