@@ -196,8 +196,8 @@ def _gradient(own: _Side, other: _Side, u: Tensor, slopes: CSR, spread: tuple[Te
     """dL/dh of a block of one view, (n, D), from the slopes of its pairs."""
     if other.inverse is not None:
         slopes = slopes.with_values(slopes.values() * other.inverse[:, 0].index_select(0, slopes.idx))
-    torch.addmm(spread[1], u, spread[0], out=out)
-    out += spmm(slopes, other.h)
+    torch.mm(u, spread[0], out=out)
+    out += spmm(slopes, other.h).add_(spread[1])
     if own.inverse is not None:
         out.addcmul_(u, torch.linalg.vecdot(out, u)[:, None], value=-1).mul_(own.inverse[block])
 
