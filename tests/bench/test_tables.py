@@ -10,6 +10,7 @@ from sgcl.cli import main
 
 TINY = {  # one row on one small dataset
     "node-small": ("digits", "DGI"), "node-large": ("digits", "DGI"), "graphs": ("mutag", "raw features"),
+    "graphs-tried": ("mutag", "lr 0.01"),
     "baselines": ("digits", "CCA-SSG"), "equal-budget": ("digits", "CCA-SSG"),
     "disparity-series": ("digits", "raw features"), "disparity": ("digits", "SGCL-Identity"),
     "heterophily": ("digits", "GCL (GRACE)"), "smoothing": ("digits", "SGCL-D"),
