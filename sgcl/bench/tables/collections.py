@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sgcl.bench.bench import Bench
 from sgcl.bench.cells import Row, default_way
 from sgcl.bench.lines import Line, Lines
@@ -69,9 +71,9 @@ What to know of the difference:
 """, (*GRAPH_FLOORS, *GRAPH_ROWS), dict.fromkeys(COLLECTIONS, 5), graphs_page)
 
 _VIEW = [{"name": "drop-edges", "p": 0.2}, {"name": "mask-features", "p": 0.1}]
-_TRIED = {"defaults": {}, "lr 0.01": {"lr": 0.01}, "100 epochs": {"epochs": 100}, "width 128": {"hidden_channels": 128},
-          "mean readout": {"readout": "mean"}, "weak views": {"view1": _VIEW, "view2": _VIEW},
-          "GCN layers": {"layer": "gcn"}}
+_TRIED: dict[str, dict[str, Any]] = {
+    "defaults": {}, "lr 0.01": {"lr": 0.01}, "100 epochs": {"epochs": 100}, "width 128": {"hidden_channels": 128},
+    "mean readout": {"readout": "mean"}, "weak views": {"view1": _VIEW, "view2": _VIEW}, "GCN layers": {"layer": "gcn"}}
 
 GRAPHS_TRIED = Bench(
     "graphs-tried", "Graph classification: what was tried", """
