@@ -29,17 +29,21 @@ def study_page(bench: Bench, lines: Lines) -> Page:
     """A table a dataset with differences to Identity, then all differences side by side."""
     parts: list[Table | Plot] = []
     found: dict[tuple[str, str], Value] = {}
+    told: dict[str, dict[tuple[str, str], Value]] = {"accuracy, Identity": found, "disparity, Identity": {},
+                                                     "disparity, GCL": {}}
     for dataset in bench.seeds:
-        way, rows = default_way(dataset), []
+        way = default_way(dataset)
+        rows: list[tuple[Value | str, ...]] = []
         plain, conventional = (_by_seed(bench, lines, row, dataset) for row in (_IDENTITY, GCL))
         for row in bench.rows:
             mine = _by_seed(bench, lines, row, dataset)
             gain = paired(mine, plain, "test", 100, ".2f") if row is not _IDENTITY else Value(None, "")
             found[row.name, dataset] = gain
+            nearer = [Value(None, "") if row is own else paired(mine, other, "disparity", 1, ".4f")
+                      for own, other in ((_IDENTITY, plain), (GCL, conventional))]
+            told["disparity, Identity"][row.name, dataset], told["disparity, GCL"][row.name, dataset] = nearer
             rows.append((row.name, shown(bench, lines, row, dataset, way), gain,
-                         mean(list(mine.values()), "disparity", 1, "+.4f"),
-                         Value(None, "") if row is _IDENTITY else paired(mine, plain, "disparity", 1, ".4f"),
-                         Value(None, "") if row is GCL else paired(mine, conventional, "disparity", 1, ".4f"),
+                         mean(list(mine.values()), "disparity", 1, "+.4f"), *nearer,
                          seeds_of(bench, row, dataset, list(mine.values()))))
         parts.append(Table(("", "test %", "difference to Identity, points", "disparity", "to Identity's", "to GCL's",
                             "seeds"), tuple(rows), titled(dataset, way)))
@@ -54,7 +58,20 @@ def study_page(bench: Bench, lines: Lines) -> Page:
                                  tuple(value.number or 0.0 for _, value in points),
                                  tuple(value.deviation or 0.0 for _, value in points)))
     plots = [Plot("bars", "Difference to Identity", "", "points, 95 % interval", tuple(series))] if series else []
-    return Page(bench.name, bench.title, text_of(bench), (summary, *plots, *parts))
+    verdicts = Table(("", "beside", "higher on", "lower on", "not told apart on"), tuple(
+        (row.name, what, *_sides({dataset: differences[row.name, dataset] for dataset in bench.seeds}))
+        for what, differences in told.items() for row in _SMOOTHED),
+        "What the intervals say")
+    return Page(bench.name, bench.title, text_of(bench), (verdicts, summary, *plots, *parts))
+
+
+def _sides(differences: dict[str, Value]) -> tuple[str, str, str]:
+    """The datasets on which a difference is above 0, below it, and neither with its interval around it."""
+    told: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for dataset, value in differences.items():
+        if value.number is not None and value.deviation is not None:
+            told[2 if abs(value.number) <= value.deviation else 0 if value.number > 0 else 1].append(dataset)
+    return tuple(", ".join(names) for names in told)  # type: ignore[return-value]
 
 
 def strength_page(bench: Bench, lines: Lines) -> Page:
