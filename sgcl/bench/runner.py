@@ -114,12 +114,13 @@ def _run(waiting: list[_Job], lines: Lines, files: Mapping[Any, str], outcome: O
                     lines.refresh()  # another bench may have measured it
                     job.cells = [cell for cell in job.cells if lines.get(cell) is None]
                     running += [_begin(context, job)] if job.cells else []
-                for job in _ended(running):
-                    running.remove(job)
-                    _collect(job, lines, files, outcome, quiet)
-                if request.number is not None:
+                ended = _ended(running)
+                if request.number is not None:  # which may be why they ended
                     raise Interrupted(f"interrupted with {outcome.done} of {outcome.asked - outcome.known} cells "
                                       "measured; the same command goes on", request.number)
+                for job in ended:
+                    running.remove(job)
+                    _collect(job, lines, files, outcome, quiet)
         finally:
             for job in running:
                 job.process.kill()

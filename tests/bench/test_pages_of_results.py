@@ -100,9 +100,20 @@ def test_the_best_of_an_equal_budget_goes_on_when_all_have_been_tried(lines):
     assert len(list(EQUAL_BUDGET.cells(lines, names=["cora"], methods=["DGI"]))) == len(GRID) + 3
 
 
+def test_the_intervals_of_a_study_say_which_way_a_difference_goes(lines):
+    study = BENCHES["smoothing"]
+    for name, tests, disparity in (("SGCL-Identity", (0.80, 0.82), -0.1), ("SGCL-T", (0.90, 0.92), -0.2)):
+        fill(lines, study, name, "cora", ("development", "converged"), *tests, disparity=disparity)
+    told = study.page(study, lines).parts[0].rows
+    assert told[0] == ("SGCL-T", "accuracy, Identity", "cora", "", "")
+    assert ("SGCL-T", "disparity, Identity", "", "cora", "") in told
+    assert ("SGCL-T", "disparity, GCL", "", "", "") in told
+
+
 def test_the_conventional_loss_and_smoothings_share_their_seeds_in_the_study(lines):
     study = BENCHES["smoothing"]
     for name, tests in (("SGCL-Identity", (0.80, 0.82)), ("SGCL-T", (0.81, 0.84))):
         fill(lines, study, name, "cora", ("development", "converged"), *tests, disparity=-0.1)
     page = study.page(study, lines)
-    assert page.parts[0].rows[0][1] == Value(pytest.approx(1.5), "+1.50 ± 6.35", pytest.approx(6.3531, rel=1e-4))
+    assert page.parts[0].rows[0] == ("SGCL-T", "accuracy, Identity", "", "", "cora")
+    assert page.parts[1].rows[0][1] == Value(pytest.approx(1.5), "+1.50 ± 6.35", pytest.approx(6.3531, rel=1e-4))
