@@ -8,8 +8,7 @@ from sgcl.runs import read_lines
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("sampling", "views", "smoothing", "encoder", "loss", "backward", "optimiser")
-NAMES = {"floor": "floor", "taubin": "SGCL-T", "bilateral": "SGCL-B", "diffusion": "SGCL-D",
-         "bilateral, cancelled": "SGCL-B, sigmas cancelled", "grace": "GRACE",
+NAMES = {"floor": "floor", "taubin": "SGCL-T", "bilateral": "SGCL-B", "diffusion": "SGCL-D", "grace": "GRACE",
          "barlow": "Barlow Twins", "dgi": "DGI", "peer dgi": "DGI with GCNConv"}
 TITLES = {
     "floor": "Beside the floor: the same views and encoder, with the sum of squares as loss",
@@ -30,9 +29,8 @@ back: weights, the optimiser's state and what libraries load at first use stay f
 How well the C library packs arrays into its heap is luck, and holes may take more than the arrays: on batches of 2,400
 nodes the median of five processes counts, for both forms.
 
-The dense form has each filter as the paper writes it: of the bilateral one, a weight of two distances for every pair.
-At one hop its sigmas cancel, which the library makes use of. A dense form that does so too is in the table, without a
-bar.
+The dense form takes the shortcuts that the library takes: at one hop the sigmas of the bilateral filter cancel, and no
+distances are weighed.
 
 `python benchmarks/epoch.py [SECTION ...]` measures again and adds to `results/epoch.jsonl`; this page is rendered from
 it.

@@ -22,7 +22,7 @@ from sgcl.readers.sources import open_table, read_edges
 from sgcl.store.arrays import ArrayFile, write_array
 from sgcl.store.buckets import Count, EdgeSort
 from sgcl.store.features import MADE, find_features, made_features, made_width, write_features
-from sgcl.store.manifest import check_free, in_the_making, write_manifest
+from sgcl.store.manifest import check_free, in_the_making, left_for_blocks, write_manifest
 from sgcl.store.ogb import raw_folder, read_ogb
 from sgcl.store.spill import spilling
 
@@ -30,7 +30,6 @@ FeatureType = Literal["float32", "float16"]
 Tell = Callable[[str, float], None]  # what is being done, and the share of it that is
 
 _ROWS = 1 << 24    # edges at a time
-_LEAST = 1 << 26   # bytes, beside those for the nodes
 _A_NODE = 48       # bytes of ids, places, degrees and labels of a node
 
 
@@ -123,11 +122,7 @@ def _check_size(num_nodes: int, memory: int) -> int:
         raise InputError("the graph has a single node: contrastive learning needs at least two")
     if num_nodes >= 1 << 31:
         raise InputError(f"the graph has {num_nodes:,} nodes; a store holds at most 2^31 - 1")
-    least = _LEAST + _A_NODE * num_nodes
-    if memory < least:
-        raise InputError(f"memory is {memory / 2**20:.4g} MB, but to import {num_nodes:,} nodes takes at least "
-                         f"{-(-least // 2**20)} MB (--memory)")
-    return memory - _A_NODE * num_nodes
+    return left_for_blocks(memory, num_nodes, _A_NODE, "import")
 
 
 def _labels(ids: np.ndarray, read: _Read) -> dict[str, np.ndarray]:

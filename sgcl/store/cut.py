@@ -19,7 +19,7 @@ from sgcl.partition import How, partition
 from sgcl.readers.edges import told
 from sgcl.readers.ids import blocks
 from sgcl.store.arrays import ArrayFile, write_array
-from sgcl.store.manifest import check_free, in_the_making, write_manifest
+from sgcl.store.manifest import check_free, in_the_making, left_for_blocks, write_manifest
 from sgcl.store.parts import part_name, write_parts
 from sgcl.store.read import map_store, read_store
 
@@ -27,7 +27,6 @@ Tell = Callable[[str, float], None]   # what is being done, and the share of it 
 Chunk = tuple[np.ndarray, list[np.ndarray]]  # (n,) the part of each row, and columns of n rows
 
 _OPEN = 100        # parts written at a time, with two open files each
-_LEAST = 1 << 26   # bytes, beside those for the nodes
 _A_NODE = 32       # bytes of part, place and degree of a node
 _AN_ENTRY = 64     # bytes of memory for an entry while it is dealt out
 _OF_METIS = 10     # times the adjacency, which METIS takes
@@ -93,11 +92,7 @@ def _check(nodes: int, parts: int, memory: int) -> int:
     """Bytes left for edges and features, beside those for the nodes."""
     if not 1 <= parts <= nodes // 2:
         raise InputError(f"cannot cut {nodes:,} nodes into {parts} parts of two or more: expected 1 to {nodes // 2:,}")
-    least = _LEAST + _A_NODE * nodes
-    if memory < least:
-        raise InputError(f"memory is {memory / 2**20:.4g} MB, but to cut {nodes:,} nodes takes at least "
-                         f"{-(-least // 2**20)} MB (--memory)")
-    return memory - _A_NODE * nodes
+    return left_for_blocks(memory, nodes, _A_NODE, "cut")
 
 
 def _places(found: np.ndarray, parts: int) -> _Places:

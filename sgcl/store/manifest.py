@@ -21,6 +21,7 @@ FILE = "manifest.json"
 _FIELDS = {"format": int, "nodes": int, "edges": int, "features": int, "arrays": dict, "digest": str}
 _RECORD = {"file": str, "dtype": str, "shape": list, "bytes": int, "blake2b": str}
 _NEEDED = {"ptr", "idx", "ids"}
+_LEAST = 1 << 26    # bytes of memory, beside those for the nodes
 
 
 def is_store(path: Any) -> bool:
@@ -121,6 +122,15 @@ def in_the_making(out: Path) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
+
+
+def left_for_blocks(memory: int, nodes: int, each: int, what: str) -> int:
+    """Bytes of the memory beside ``each`` for a node; raises where what is left is too little to work with."""
+    least = _LEAST + each * nodes
+    if memory < least:
+        raise InputError(f"memory is {memory / 2**20:.4g} MB, but to {what} {nodes:,} nodes takes at least "
+                         f"{-(-least // 2**20)} MB (--memory)")
+    return memory - each * nodes
 
 
 def has_fields(found: Any, fields: dict[str, type]) -> bool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from parted import made_store, ring
 
 from sgcl.errors import InputError
-from sgcl.store import cut, cut_store, read_store, verify
+from sgcl.store import cut, cut_store, manifest, read_store, verify
 
 
 def dense(path: Path) -> np.ndarray:
@@ -35,18 +35,18 @@ def test_parts_hold_the_graph_but_for_the_edges_between_them(drawn, entries):
     nodes, pairs, parts, weighted, sparse = drawn
     y = np.arange(nodes) % 3 - 1
     with tempfile.TemporaryDirectory() as room, mock.patch("os.fsync"), mock.patch.multiple(
-            cut, _AN_ENTRY=cut._LEAST // entries, _OPEN=2):
+            cut, _AN_ENTRY=manifest._LEAST // entries, _OPEN=2):
         store = made_store(Path(room, "g.store"), nodes, pairs, weighted=weighted, sparse=sparse, y=y,
                            classes=np.array(["one", "two"]), train_mask=y > 0)
         whole, features = dense(store), read_store(store).graph.x[:]
         try:
-            found = cut_store(store, Path(room, "parts"), parts, how="streaming", memory=cut._LEAST + 32 * nodes)
+            found = cut_store(store, Path(room, "parts"), parts, how="streaming", memory=manifest._LEAST + 32 * nodes)
         except InputError:  # a part of fewer than two nodes
             assume(False)
         part_of, kept = np.full(nodes, -1), 0
         for number in range(parts):
             path = Path(room, "parts", f"part-{number}.store")
-            manifest, data = verify(path), read_store(path)
+            stated, data = verify(path), read_store(path)
             own = data.ids // 10
             assert (np.diff(own) > 0).all()
             assert (part_of[own] == -1).all()
@@ -60,8 +60,8 @@ def test_parts_hold_the_graph_but_for_the_edges_between_them(drawn, entries):
             assert data.classes.tolist() == ["one", "two"]
             assert data.feature_names == ["a", "b", "c"]
             listed = found["parts"][number]
-            assert listed == {"nodes": len(own), "edges": manifest["edges"], "digest": manifest["digest"]}
-            kept += manifest["edges"]
+            assert listed == {"nodes": len(own), "edges": stated["edges"], "digest": stated["digest"]}
+            kept += stated["edges"]
         assert (part_of >= 0).all()
         row, col = whole.nonzero()
         assert found["cut"] == pytest.approx(np.mean(part_of[row] != part_of[col]))

@@ -27,8 +27,8 @@ def small_ways(row: Row, dataset: str) -> Sequence[Way]:
     """The protocol of the dataset; on the citation graphs with the development nodes drawn once, and for each seed; on
     PubMed at random too."""
     way = default_way(dataset)
-    more = {"cora": ["redrawn"], "citeseer": ["redrawn"], "pubmed": ["redrawn", "random"]}.get(dataset, [])
-    return [way, *((protocol, "converged") for protocol in more)]
+    more = [("redrawn", "converged")] if way[0] == "development" else []
+    return [way, *more, *([("random", "converged")] if dataset == "pubmed" else [])]
 
 
 def fewer_of_baselines(row: Row, dataset: str) -> int | None:
