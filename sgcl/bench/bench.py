@@ -76,7 +76,7 @@ class Bench:
 
     @property
     def is_seeded(self) -> bool:
-        return self.measure in ("probe", "validation")
+        return self.measure in ("probe", "attributes", "hindsight", "validation")
 
     def chosen_rows(self, methods: Sequence[str] | None) -> list[Row]:
         """The rows that are called so, or whose method is."""

@@ -25,12 +25,16 @@ class Row:
         method: its name; of floors, the method whose encoder is left untrained.
         settings: over the recipe. A smoothing given by its name alone has the settings that the recipe gives it.
         like: a method whose recipe decides all settings that both know, for a comparison on the same encoder.
+        epochs: by dataset, where fewer than those of the recipe will do.
+        times: settings of the recipe to be multiplied.
     """
 
     name: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     like: str | None = None
+    epochs: Mapping[str, int] = field(default_factory=dict)
+    times: Mapping[str, float] = field(default_factory=dict)
 
     def chosen(self, dataset: str) -> dict[str, Any]:
         """Its settings on a dataset, in JSON form."""
@@ -44,7 +48,10 @@ class Row:
             known = settings.known(self.method)
             model = settings.encode(settings.resolve(self.like, recipe(self.like, dataset)))
             base |= {name: value for name, value in model.items() if name in known and name not in BESIDE}
-        return {**base, **over}
+        chosen = {**base, **over}
+        if dataset in self.epochs:
+            chosen = with_epochs(self.method, chosen, self.epochs[dataset])
+        return scaled(self.method, chosen, self.times)
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,14 @@ def with_epochs(method: str, given: Mapping[str, Any], epochs: int) -> dict[str,
     share = epochs / full["epochs"]
     moved = {name: max(int(name == "start_epoch"), round(share * full[name])) for name in _LATE if name in full}
     return {**given, **moved, "epochs": epochs}
+
+
+def scaled(method: str, given: Mapping[str, Any], times: Mapping[str, float]) -> dict[str, Any]:
+    """Settings with some multiplied."""
+    full = {**settings.defaults(method), **given}
+    products = {name: factor * full[name] for name, factor in times.items() if factor != 1}
+    epochs = products.pop("epochs", None)
+    return {**(dict(given) if epochs is None else with_epochs(method, given, max(1, round(epochs)))), **products}
 
 
 def default_way(dataset: str) -> tuple[str, str]:

@@ -21,9 +21,11 @@ from sgcl.evaluation import PROTOCOLS, published_probe
 from sgcl.graph import Graph
 from sgcl.memory import check_memory, peak_increase
 from sgcl.smoothing import SMOOTHINGS
+from sgcl.trainer import Epoch
 
 SHARED = ("random", "converged")    # where all methods meet: protocol and probe; scores their untrained encoders too
 BLOCKS = "sbm-"                     # begins the name of a block model; its number of nodes follows
+_LOOKS = 10                         # at the test folds, by hindsight
 _TIMED = 6                          # epochs, the second half of which counts
 _STEPS = 100                        # of the published probe, for its time
 
@@ -40,7 +42,7 @@ def load(dataset: str) -> Data:
     return levels.load_dataset(dataset)
 
 
-def _probe(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
+def _probe(cells: Sequence[Cell], load: Callable[[str], Data] = load) -> Iterator[dict[str, Any]]:
     """Train once, unless the cells are floors, then score in every way that is asked."""
     first, about = cells[0], dict[str, Any]()
     data, graph = workflow.restricted_graph(load(first.dataset), first.protocol or "")
@@ -64,6 +66,30 @@ def _probe(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
 def _scored(cell: Cell, embedding: Tensor, data: Data, graph: Graph) -> dict[str, Any]:
     return workflow.score(embedding, data, graph, protocol=cell.protocol or "", probe=cell.probe or "",
                           split_seed=cell.seed, metric=datasets.DATASETS[cell.dataset].metric)
+
+
+def _hindsight(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
+    """Score on test folds several times in a training, and tell the best of it."""
+    for cell in cells:
+        made = _estimator(cell)
+        found = _on_the_way(cell, made)
+        yield cell.line(test=max(found.values()), last=found[cell.epochs], by_epoch=found,
+                        settings=settings.encode(made.settings))
+
+
+def _on_the_way(cell: Cell, made: Estimator) -> dict[int, float]:
+    """Test scores by epoch."""
+    data, graph = workflow.restricted_graph(load(cell.dataset), cell.protocol or "")
+    looks = {-(-cell.epochs * number // _LOOKS) for number in range(1, _LOOKS + 1)}
+    found: dict[int, float] = {}
+
+    def look(epoch: Epoch) -> None:
+        if epoch.epoch in looks:
+            found[epoch.epoch] = _scored(cell, made.transform(graph), data, graph)["test"]
+
+    check_memory(made, graph)
+    made.fit(graph, callbacks=[look])
+    return found
 
 
 def _validation(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
@@ -156,7 +182,8 @@ def _filter(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
 
 
 MEASURES: dict[str, Callable[[Sequence[Cell]], Iterator[dict[str, Any]]]] = {
-    "probe": _probe, "validation": _validation, "epoch": _epoch, "memory": _memory, "statistics": _statistics,
+    "probe": _probe, "attributes": partial(_probe, load=partial(levels.load_dataset, attributes=True)),
+    "hindsight": _hindsight, "validation": _validation, "epoch": _epoch, "memory": _memory, "statistics": _statistics,
     "filter": _filter}
 _OWN = "trained"
 

@@ -42,7 +42,7 @@ def accuracy_table(bench: Bench, lines: Lines, dataset: str, way: Way,
                           seeds_of(bench, row, dataset, mine), *compared(mine, figure),
                           mean(mine, "disparity", 1, "+.3f"), trained(mine),
                           *(column(row, mine) for _, column in more)))
-    return _without_empty(Table((*columns, *(name for name, _ in more)), tuple(table), titled(dataset, way)))
+    return without_empty(Table((*columns, *(name for name, _ in more)), tuple(table), titled(dataset, way)))
 
 
 def shown(bench: Bench, lines: Lines, row: Row, dataset: str, way: Way, field: str = "test", scale: float = 100,
@@ -154,7 +154,7 @@ def _series(name: str, points: Sequence[tuple[str, float, float]], *, paper: boo
     return Series(name, x, y, error, paper)
 
 
-def _without_empty(table: Table) -> Table:
+def without_empty(table: Table) -> Table:
     """The table without columns that say nothing."""
     kept = [number for number, name in enumerate(table.columns)
             if number == 0 or any(_text(row[number]) for row in table.rows)]

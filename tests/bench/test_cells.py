@@ -84,6 +84,14 @@ def test_half_of_the_epochs_moves_what_begins_in_one_of_them():
     assert with_epochs("progcl", given, 1) == {"epochs": 1, "start_epoch": 1, "warmup": 0, "scheme": "mix"}
 
 
+def test_a_row_may_change_what_the_recipe_has():
+    full = Row("SGCL-T", "sgcl", {"smoothing": "taubin"}).chosen("cora")
+    assert Row("short", "sgcl", {"smoothing": "taubin"}, epochs={"cora": 7}).chosen("cora") == {**full, "epochs": 7}
+    assert Row("short", "sgcl", {"smoothing": "taubin"}, epochs={"pubmed": 7}).chosen("cora") == full
+    changed = Row("half", "sgcl", {"smoothing": "taubin", "lr": 0.004}, times={"lr": 0.5, "epochs": 0.001}).chosen("cora")
+    assert (changed["lr"], changed["epochs"]) == (0.002, 1)
+
+
 def test_a_smoothing_by_its_name_has_the_settings_of_the_recipe(monkeypatch):
     tuned = {"smoothing": {"name": "taubin", "mu": -0.9}, "epochs": 7}
     monkeypatch.setattr(cells_module, "recipe", lambda method, dataset, smoothing=None: dict(tuned))

@@ -10,7 +10,8 @@ from sgcl.cli import main
 
 TINY = {  # one row on one small dataset
     "node-small": ("digits", "DGI"), "node-large": ("digits", "DGI"), "graphs": ("mutag", "raw features"),
-    "graphs-tried": ("mutag", "lr 0.01"),
+    "graphs-tried": ("mutag", "SGCL-T, lr 0.01"), "graphs-hindsight": ("mutag", "GraphCL"),
+    "graphs-attributes": ("proteins", "raw features"),
     "baselines": ("digits", "CCA-SSG"), "equal-budget": ("digits", "CCA-SSG"),
     "disparity-series": ("digits", "raw features"), "disparity": ("digits", "SGCL-Identity"),
     "heterophily": ("digits", "GCL (GRACE)"), "smoothing": ("digits", "SGCL-D"),

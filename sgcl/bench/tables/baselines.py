@@ -6,10 +6,9 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sgcl import settings
 from sgcl.bench import published
 from sgcl.bench.bench import Bench, Way
-from sgcl.bench.cells import Cell, Row, with_epochs
+from sgcl.bench.cells import Cell, Row
 from sgcl.bench.lines import Lines
 from sgcl.bench.measures import SHARED
 from sgcl.bench.pages import NOISE, absent, compared, mean, seeds_of, shown, text_of, titled, trained
@@ -83,11 +82,8 @@ class Tuned(Bench):
 
     def tries(self, row: Row, dataset: str) -> list[Cell]:
         """One training for each point of the grid, scored on the validation nodes of a split that is not reported."""
-        chosen = row.chosen(dataset)
-        full = {**settings.defaults(row.method), **chosen}
-        return [Cell(row.name, row.method, dataset, SEARCH_SEED, SHARED[0], None, "validation", {
-            **with_epochs(row.method, chosen, max(1, round(share * full["epochs"]))), "lr": rate * full["lr"]})
-            for rate, share in GRID]
+        return [Cell(row.name, row.method, dataset, SEARCH_SEED, SHARED[0], None, "validation",
+                     replace(row, times={"lr": rate, "epochs": share}).chosen(dataset)) for rate, share in GRID]
 
     def best(self, row: Row, dataset: str, lines: Lines, seeds: int | None = None) -> list[Cell]:
         """The reported cells of the settings that did best; none before all have been tried."""
