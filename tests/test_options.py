@@ -10,7 +10,7 @@ from sgcl.smoothing import SMOOTHINGS
 
 ANOTHER = {"layer": "gat", "activation": "relu", "similarity": "correlation", "terms": "negative",
            "embedding": "concat", "device": "auto", "negative_weight": 0.25, "patience": 9, "dropout": 0.25,
-           "optimizer": "adamw", "schedule": "cosine"}
+           "optimizer": "adamw", "schedule": "cosine", "norm": "batch"}
 ANOTHER_FIELD = {"taubin.mu": -0.9, "heat.prune": 0.25, "pagerank.alpha": 0.5, "node.by": "degree"}
 DEFAULT = settings.encode(settings.defaults("sgcl"))
 DROP_AND_MASK = [{"name": "drop-edges", "p": 0.5}, {"name": "mask-features", "p": 0.5}]

@@ -51,6 +51,7 @@ class SGCL(Method):
         num_layers: depth of the encoder.
         layer: its layer type, ``"gcn"``, ``"sage"``, ``"gat"`` or ``"gin"``.
         activation: after each layer, ``"prelu"``, ``"relu"``, ``"elu"`` or ``"none"``.
+        norm: before the activation, ``"none"`` or ``"batch"``.
         dropout: inside the encoder, in training.
         shared: one set of weights for both views, else one for each.
         smoothing: who counts as a positive: a part of ``sgcl.smoothing``.
@@ -66,7 +67,7 @@ class SGCL(Method):
     """
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 512, num_layers: int = 2, layer: str = "gcn",
-                 activation: str = "prelu", dropout: float = 0.0, shared: bool = True,
+                 activation: str = "prelu", norm: str = "none", dropout: float = 0.0, shared: bool = True,
                  smoothing: Smoothing = Taubin(),  # noqa: B008 (frozen)
                  view1: View = Compose((DropEdges(0.5), MaskFeatures(0.5))),  # noqa: B008
                  view2: View = Compose((DropEdges(0.5), MaskFeatures(0.5))),  # noqa: B008
@@ -78,7 +79,7 @@ class SGCL(Method):
             raise unknown_name("SGCL embedding", embedding, get_args(Downstream))
         self.encoders = nn.ModuleList(
             Encoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer, activation=activation,
-                    dropout=dropout) for _ in range(1 if shared else 2))
+                    norm=norm, dropout=dropout) for _ in range(1 if shared else 2))
         self.smoothing, self.view1, self.view2 = smoothing, view1, view2
         self.negative_weight, self.similarity, self.terms = negative_weight, similarity, terms
         self.embedding, self.unites = embedding, similarity == "cosine"
