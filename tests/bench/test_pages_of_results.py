@@ -7,7 +7,7 @@ import pytest
 from sgcl.bench import BENCHES, Lines
 from sgcl.bench.pages import absent, compared, mean, noise
 from sgcl.bench.published import Figure
-from sgcl.bench.tables.baselines import EQUAL_BUDGET, GRID, SEARCH_SEED
+from sgcl.bench.tables.baselines import EQUAL_BUDGET, RATES, SEARCH_SEED
 from sgcl.bench.tables.costs import exponent
 from sgcl.bench.tables.nodes import headline
 from sgcl.bench.tables.study import half_interval, paired
@@ -85,19 +85,26 @@ def test_the_exponent_is_that_of_a_power_law():
 def test_the_best_of_an_equal_budget_goes_on_when_all_have_been_tried(lines):
     dgi = row(EQUAL_BUDGET, "DGI")
     tries = EQUAL_BUDGET.tries(dgi, "cora")
-    assert len({cell.key for cell in tries}) == len(GRID)
+    assert len({cell.key for cell in tries}) == len(RATES)
     assert {cell.seed for cell in tries} == {SEARCH_SEED}
-    base = tries[0].settings
-    assert [cell.settings["lr"] / base["lr"] for cell in tries] == [rate for rate, _ in GRID]
-    assert [cell.epochs for cell in tries[:2]] == [base["epochs"], round(base["epochs"] / 2)]
+    base = dgi.chosen("cora")
+    assert [cell.settings["lr"] / base["lr"] for cell in tries] == list(RATES)
+    assert {cell.epochs for cell in tries} == {round(base["epochs"] / 4)}
     for number, cell in enumerate(tries):
         assert EQUAL_BUDGET.best(dgi, "cora", lines) == []
         lines.add("a.jsonl", cell.line(val=0.9 if number == 2 else 0.5, settings=dict(cell.settings)))
     best = EQUAL_BUDGET.best(dgi, "cora", lines)
     assert [(cell.seed, cell.protocol, cell.probe, cell.measure) for cell in best] == [
         (seed, "random", "converged", "probe") for seed in range(3)]
-    assert all(cell.settings == tries[2].settings for cell in best)
-    assert len(list(EQUAL_BUDGET.cells(lines, names=["cora"], methods=["DGI"]))) == len(GRID) + 3
+    assert all(cell.settings == {**base, "lr": RATES[2] * base["lr"]} for cell in best)
+    assert len(list(EQUAL_BUDGET.cells(lines, names=["cora"], methods=["DGI"]))) == len(RATES) + 3
+
+
+def test_what_is_not_trained_stands_beside_an_equal_budget_without_tries(lines):
+    floor = EQUAL_BUDGET.rows[0]
+    assert EQUAL_BUDGET.tries(floor, "cora") == []
+    assert [(cell.name, cell.seed) for cell in EQUAL_BUDGET.best(floor, "cora", lines)] == [
+        ("raw features", seed) for seed in range(3)]
 
 
 def test_the_intervals_of_a_study_say_which_way_a_difference_goes(lines):
