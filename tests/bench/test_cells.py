@@ -86,7 +86,8 @@ def test_half_of_the_epochs_moves_what_begins_in_one_of_them():
 
 def test_a_row_may_change_what_the_recipe_has():
     full = Row("SGCL-T", "sgcl", {"smoothing": "taubin"}).chosen("cora")
-    assert Row("short", "sgcl", {"smoothing": "taubin"}, epochs={"cora": 7}).chosen("cora") == {**full, "epochs": 7}
+    short = Row("short", "sgcl", {"smoothing": "taubin"}, epochs={"cora": 7}).chosen("cora")
+    assert short == {**full, "epochs": 7, "warmup": 0}
     assert Row("short", "sgcl", {"smoothing": "taubin"}, epochs={"pubmed": 7}).chosen("cora") == full
     changed = Row("half", "sgcl", {"smoothing": "taubin", "lr": 0.004}, times={"lr": 0.5, "epochs": 0.001}).chosen("cora")
     assert (changed["lr"], changed["epochs"]) == (0.002, 1)
