@@ -89,8 +89,8 @@ def test_a_row_may_change_what_the_recipe_has():
     short = Row("short", "sgcl", {"smoothing": "taubin"}, epochs={"cora": 7}).chosen("cora")
     assert short == {**full, "epochs": 7, "warmup": 0}
     assert Row("short", "sgcl", {"smoothing": "taubin"}, epochs={"pubmed": 7}).chosen("cora") == full
-    changed = Row("half", "sgcl", {"smoothing": "taubin", "lr": 0.004}, times={"lr": 0.5, "epochs": 0.001}).chosen("cora")
-    assert (changed["lr"], changed["epochs"]) == (0.002, 1)
+    half = Row("half", "sgcl", {"smoothing": "taubin", "lr": 0.004}, times={"lr": 0.5, "epochs": 0.001})
+    assert (half.chosen("cora")["lr"], half.chosen("cora")["epochs"]) == (0.002, 1)
 
 
 def test_a_smoothing_by_its_name_has_the_settings_of_the_recipe(monkeypatch):
