@@ -307,7 +307,7 @@ def test_ctrl_c_is_one_line_and_130(capsys, monkeypatch):
 
 
 def test_a_training_that_diverges_is_one_line_and_1(capsys, monkeypatch):
-    monkeypatch.setattr("sgcl.workflow.check_memory", lambda *args: None)  # takes steps of its own
+    monkeypatch.setattr("sgcl.workflow.training.check_memory", lambda *args: None)  # takes steps of its own
     monkeypatch.setattr("sgcl.methods.SGCL.loss", lambda self, views: torch.tensor(float("nan")))
     assert train("--out", "run") == 1
     out, err = capsys.readouterr()
