@@ -91,7 +91,8 @@ def in_ranks(size: int, folder: Path, work: Callable[[], Any], *, timeout: float
 if __name__ == "__main__":
     import torch
 
-    from sgcl import cli, distributed, launch, options, recipes  # noqa: F401 (loaded before the first fork)
+    from sgcl import cli, distributed, launch
+    from sgcl.commands import train  # noqa: F401 (loaded before the first fork)
     from sgcl.workflow import training
 
     with contextlib.suppress(ImportError):

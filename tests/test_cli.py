@@ -13,11 +13,11 @@ from torch_geometric.data import Data
 
 from sgcl import recipes, runs
 from sgcl.cli import main
+from sgcl.commands import COMMANDS
 from sgcl.datasets import DATASETS, load
 from sgcl.methods import METHODS
 from sgcl.progress import ProgressBar
 
-COMMANDS = ("train", "evaluate", "embed", "sweep", "runs", "show", "datasets", "methods", "demo", "bench")
 QUICK = ("--hidden-channels", "8", "--epochs", "2")
 RUN = ["config.json", "curve.png", "embeddings.npy", "embeddings.parquet", "ids.npy", "metrics.jsonl",
        "weights.safetensors"]
