@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sgcl import files, runs, settings, workflow
-from sgcl.command import train_command
 from sgcl.errors import InputError
 from sgcl.methods import METHODS
 from sgcl.report import question
+from sgcl.words import train_command
 
 _ENVIRONMENT = ("versions", "commit", "device", "machine", "threads")
 

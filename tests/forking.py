@@ -91,15 +91,17 @@ def in_ranks(size: int, folder: Path, work: Callable[[], Any], *, timeout: float
 if __name__ == "__main__":
     import torch
 
-    from sgcl import cli, distributed, launch, options, recipes, workflow  # noqa: F401 (loaded before the first fork)
+    from sgcl import cli, distributed, launch
+    from sgcl.commands import train  # noqa: F401 (loaded before the first fork)
+    from sgcl.workflow import training
 
     with contextlib.suppress(ImportError):
         import pyarrow.csv
         import pyarrow.parquet  # noqa: F401
     torch.set_num_threads(1)
     launch.start, distributed._ROLL_CALL = forked, 1.0
-    workflow.draw_if_possible = lambda draw: None  # pictures take longer than the trainings here,
-    workflow.check_memory = lambda *args: None  # and so does the estimate of the memory
+    training.draw_if_possible = lambda draw: None  # pictures take longer than the trainings here,
+    training.check_memory = lambda *args: None  # and so does the estimate of the memory
     for line in sys.stdin:
         words, log = json.loads(line)
         if (pid := os.fork()) == 0:

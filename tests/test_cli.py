@@ -13,11 +13,11 @@ from torch_geometric.data import Data
 
 from sgcl import recipes, runs
 from sgcl.cli import main
+from sgcl.commands import COMMANDS
 from sgcl.datasets import DATASETS, load
 from sgcl.methods import METHODS
 from sgcl.progress import ProgressBar
 
-COMMANDS = ("train", "evaluate", "embed", "sweep", "runs", "show", "datasets", "methods", "demo", "bench")
 QUICK = ("--hidden-channels", "8", "--epochs", "2")
 RUN = ["config.json", "curve.png", "embeddings.npy", "embeddings.parquet", "ids.npy", "metrics.jsonl",
        "weights.safetensors"]
@@ -307,7 +307,7 @@ def test_ctrl_c_is_one_line_and_130(capsys, monkeypatch):
 
 
 def test_a_training_that_diverges_is_one_line_and_1(capsys, monkeypatch):
-    monkeypatch.setattr("sgcl.workflow.check_memory", lambda *args: None)  # takes steps of its own
+    monkeypatch.setattr("sgcl.workflow.training.check_memory", lambda *args: None)  # takes steps of its own
     monkeypatch.setattr("sgcl.methods.SGCL.loss", lambda self, views: torch.tensor(float("nan")))
     assert train("--out", "run") == 1
     out, err = capsys.readouterr()

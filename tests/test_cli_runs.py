@@ -20,7 +20,7 @@ QUICK = ("--dataset", "blocks", "--hidden-channels", "8", "--epochs", "2")
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, datasets) -> Path:
     """Every test runs in an empty folder, and draws nothing."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sgcl.workflow.draw_if_possible", lambda draw: None)
+    monkeypatch.setattr("sgcl.workflow.training.draw_if_possible", lambda draw: None)
     return tmp_path
 
 

@@ -27,9 +27,10 @@ ORDER = [  # a room may import those above it, and of its own; rooms on one line
     ["estimator"],
     ["memory"],
     ["workflow", "options"],
-    ["command"],
-    ["demo", "summary", "sweep", "ray_engine", "importing", "partitioning"],
+    ["words"],
+    ["demo", "summary", "sweep", "ray_engine"],
     ["bench", "engines"],
+    ["commands"],
     ["cli"],
     ["__main__", "__init__"],
 ]

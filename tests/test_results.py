@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sgcl.bench import pages, read_lines
-from sgcl.bench.command import HTML, rendered
+from sgcl.bench.catalogue import HTML, rendered
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "results"

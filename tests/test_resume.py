@@ -40,8 +40,8 @@ pytestmark = pytest.mark.filterwarnings("default::UserWarning")  # notes of the 
 
 @pytest.fixture(autouse=True)
 def nothing_beside_the_training(monkeypatch):
-    monkeypatch.setattr(workflow, "draw_if_possible", lambda draw: None)
-    monkeypatch.setattr(workflow, "check_memory", lambda *args: None)  # takes steps of its own
+    monkeypatch.setattr("sgcl.workflow.training.draw_if_possible", lambda draw: None)
+    monkeypatch.setattr("sgcl.workflow.training.check_memory", lambda *args: None)  # takes steps of its own
 
 
 def weights(estimator: Estimator) -> dict[str, Tensor]:

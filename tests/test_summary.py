@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("datasets")
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(workflow, "draw_if_possible", lambda draw: None)
+    monkeypatch.setattr("sgcl.workflow.training.draw_if_possible", lambda draw: None)
     workflow.train_run("sgcl", {"hidden_channels": 8, "epochs": 3, "smoothing": {"name": "taubin", "mu": -0.5}},
                        load("blocks"), dataset="blocks", out=tmp_path / "deep" / "run", quiet=True)
     return tmp_path / "deep" / "run"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from sgcl.bench.bench import Bench
@@ -22,7 +23,10 @@ from sgcl.bench.tables.homophily import DISPARITY, DISPARITY_SERIES, HETEROPHILY
 from sgcl.bench.tables.nodes import NODE_LARGE, NODE_SMALL, headline
 from sgcl.bench.tables.study import SIMILARITY, SMOOTHING, STRENGTH
 from sgcl.errors import unknown_name
-from sgcl.report.page import Page, Table, Value
+from sgcl.report.html import document
+from sgcl.report.page import Page, Table, Value, markdown
+
+HTML = "results.html"
 
 
 class _Benches(dict[str, Bench]):
@@ -46,6 +50,12 @@ def read_lines(where: str | Path) -> Lines:
 def pages(lines: Lines) -> list[Page]:
     """The index, named ``README``, and a page for each benchmark."""
     return [_index(lines), *(bench.page(bench, lines) for bench in BENCHES.values())]
+
+
+def rendered(made: Sequence[Page]) -> dict[str, str]:
+    """File name to text: a Markdown page each, and all of them as one HTML page."""
+    texts = {f"{page.name}.md": markdown(page) for page in made}
+    return {**texts, HTML: document(made, "SGCL: results beside the paper's")}
 
 
 def _index(lines: Lines) -> Page:

@@ -17,7 +17,6 @@ from typing import Any
 from torch_geometric.data import Data
 
 from sgcl import embeddings, runs, settings, workflow
-from sgcl.command import train_command
 from sgcl.errors import InputError
 from sgcl.estimator import Estimator, device_for, estimator_for
 from sgcl.files import lock, whole
@@ -27,6 +26,7 @@ from sgcl.signals import Interrupted
 from sgcl.sweep.arena import Arena, arena_of
 from sgcl.sweep.proposals import Grid, Proposals, Space, Study
 from sgcl.trainer import Epoch, TrainingError, train
+from sgcl.words import train_command
 
 Settle = Callable[[Mapping[str, str]], Mapping[str, Any]]
 

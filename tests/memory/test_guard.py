@@ -18,11 +18,11 @@ CHILD = """
 import json, re, sys, torch
 from pathlib import Path
 from torch_geometric.data import Data
-from sgcl import workflow
 from sgcl.errors import InputError
 from sgcl.graph import Graph
 from sgcl.options import given_by_name, collect
 from sgcl.smoothing import Taubin
+from sgcl.workflow import train_run, training
 
 def status(field):
     return next(int(line.split()[1]) * 1024 for line in Path("/proc/self/status").read_text().splitlines()
@@ -34,8 +34,8 @@ def forget():
 
 def run(chosen):
     limit = forget() + room
-    return limit, workflow.train_run("sgcl", {"hidden_channels": 16, "epochs": 2, **chosen}, data, dataset="own",
-                                     files={"edges": "e.csv"}, out=sys.argv[1], memory_limit=limit, quiet=True)
+    return limit, train_run("sgcl", {"hidden_channels": 16, "epochs": 2, **chosen}, data, dataset="own",
+                            files={"edges": "e.csv"}, out=sys.argv[1], memory_limit=limit, quiet=True)
 
 nodes, room, chance = 20000, 150 * 2**20, torch.Generator().manual_seed(0)
 edges = torch.randint(nodes, (2, 2 * nodes), generator=chance)
@@ -48,14 +48,14 @@ except InputError as error:
     refused = {"line": str(error), "grown": status("VmHWM") - before, "left": Path(sys.argv[1]).exists()}
 words = iter(re.search("add (--sampler .*), which", refused["line"])[1].split())
 given = given_by_name({flag.removeprefix("--"): next(words) for flag in words}, "sgcl")
-check, seen = workflow.check_memory, []
+check, seen = training.check_memory, []
 
 def noted(*args):
     plan = check(*args)
     seen.extend([forget(), plan.estimate.training])
     return plan
 
-workflow.check_memory = noted
+training.check_memory = noted
 limit, summary = run(collect(given, {}, "sgcl"))
 print(json.dumps({"refused": refused, "estimate": seen[1], "grown": status("VmHWM") - seen[0], "limit": limit,
                   "peak": status("VmHWM"), "sampler": summary["settings"]["sampler"]}))
@@ -94,8 +94,8 @@ def test_an_embedding_that_does_not_fit_at_once_is_made_in_blocks(tmp_path, monk
     room = (need.training + need.total) // 2
     plan = check_memory(made, graph, resident() + room)
     assert plan.embedding == pytest.approx(room - need.always, rel=0.2)
-    monkeypatch.setattr(workflow, "check_memory", lambda *args: plan)
-    monkeypatch.setattr(workflow, "draw_if_possible", lambda draw: None)
+    monkeypatch.setattr("sgcl.workflow.training.check_memory", lambda *args: plan)
+    monkeypatch.setattr("sgcl.workflow.training.draw_if_possible", lambda draw: None)
     data = Data(x=graph.x, edge_index=torch.stack([graph.adj.row, graph.adj.idx]))
     summary = workflow.train_run("sgcl", {**made.settings, "epochs": 1}, data, dataset="own", files={"edges": "e.csv"},
                                  out=tmp_path / "run", quiet=True)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sgcl.bench import BENCHES, Cell, Lines, pages, read_lines
-from sgcl.bench.command import rendered
+from sgcl.bench.catalogue import rendered
 from sgcl.cli import main
 
 

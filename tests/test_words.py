@@ -7,10 +7,10 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 from sgcl import options, settings
-from sgcl.command import flags, train_command
 from sgcl.methods import METHODS
 from sgcl.samplers import SAMPLERS
 from sgcl.smoothing import SMOOTHINGS
+from sgcl.words import flags, train_command
 
 RATES = st.sampled_from([0.0, 0.1, 0.25, 1e-05])
 STEPS = st.fixed_dictionaries({"drop-edges": RATES, "mask-features": RATES, "noise-features": RATES})

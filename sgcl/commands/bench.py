@@ -14,7 +14,7 @@ from typing import Any
 
 from sgcl import datasets
 from sgcl.bench.bench import Bench
-from sgcl.bench.catalogue import BENCHES, named, pages, read_lines
+from sgcl.bench.catalogue import BENCHES, named, pages, read_lines, rendered
 from sgcl.bench.cells import Cell
 from sgcl.bench.lines import Lines
 from sgcl.bench.measures import BLOCKS
@@ -23,10 +23,6 @@ from sgcl.errors import InputError
 from sgcl.files import whole
 from sgcl.options import Parser
 from sgcl.report import print_table
-from sgcl.report.html import document
-from sgcl.report.page import Page, markdown
-
-HTML = "results.html"
 
 
 def command(words: list[str]) -> None:
@@ -98,12 +94,6 @@ def _render(words: list[str]) -> None:
         with whole(given.out / name) as part:
             part.write_text(text, encoding="utf-8")
     print(f"{given.out}: {len(made)} pages")
-
-
-def rendered(made: Sequence[Page]) -> dict[str, str]:
-    """File name to text: a Markdown page each, and all of them as one HTML page."""
-    texts = {f"{page.name}.md": markdown(page) for page in made}
-    return {**texts, HTML: document(made, "SGCL: results beside the paper's")}
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:

@@ -6,15 +6,14 @@ import argparse
 import json
 from typing import get_args
 
+from sgcl import store
 from sgcl.options import Parser
 from sgcl.partition import How
+from sgcl.progress import Shares
 
 
-def partition_command(words: list[str]) -> None:
-    """Run the command."""
-    from sgcl import store
-    from sgcl.progress import Shares
-
+def command(words: list[str]) -> None:
+    """Run the command with these words."""
     given = _parser().parse_args(words)
     chosen = {name: getattr(given, name) for name in ("how", "memory") if hasattr(given, name)}
     with Shares("partition", quiet=getattr(given, "quiet", False)) as bar:

@@ -6,15 +6,14 @@ import argparse
 import json
 from typing import Any
 
+from sgcl import store
 from sgcl.errors import InputError
 from sgcl.options import Parser
+from sgcl.progress import Shares
 
 
-def import_command(words: list[str]) -> None:
-    """Run the command."""
-    from sgcl import store
-    from sgcl.progress import Shares
-
+def command(words: list[str]) -> None:
+    """Run the command with these words."""
     given = _parser().parse_args(words)
     if hasattr(given, "verify"):
         if given.edges:

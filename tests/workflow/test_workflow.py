@@ -63,7 +63,7 @@ def test_bad_input_that_shows_only_in_the_first_batch_leaves_nothing(tmp_path, m
 
 def test_a_training_that_diverges_leaves_what_there_is(tmp_path, monkeypatch):
     steps = iter(range(10))
-    monkeypatch.setattr(workflow, "check_memory", lambda *args: None)  # takes steps of its own
+    monkeypatch.setattr("sgcl.workflow.training.check_memory", lambda *args: None)  # takes steps of its own
     monkeypatch.setattr("sgcl.methods.SGCL.loss", lambda self, views: sum(
         p.sum() for p in self.parameters()) * (1.0 if next(steps) < 1 else float("nan")))
     with pytest.raises(TrainingError, match="the loss is nan in epoch 2"):
