@@ -51,6 +51,8 @@ def test_every_row_of_every_table_has_settings_that_are_known():
     lines = read_lines("nowhere")
     for bench in BENCHES.values():
         cells = list(bench.cells(lines))
+        if bench is BENCHES["bilateral-grid"]:  # all cells in which the filter does nothing are one
+            cells = [cell for cell in cells if cell.settings["smoothing"]["name"] != "identity"]
         assert len({cell.key for cell in cells}) == len(cells), bench.name
         assert len({row.name for row in bench.rows}) == len(bench.rows)
 

@@ -84,8 +84,9 @@ class Tuned(Bench):
     def tries(self, row: Row, dataset: str) -> list[Cell]:
         """One training for each learning rate, scored on the validation nodes of a split that is not reported; none of
         what is not trained."""
-        return [] if row in FLOOR_ROWS else [Cell(row.name, row.method, dataset, SEARCH_SEED, SHARED[0], None, "validation",
-                     replace(row, times={"lr": rate, "epochs": TRIED}).chosen(dataset)) for rate in RATES]
+        rows = [] if row in FLOOR_ROWS else [replace(row, times={"lr": rate, "epochs": TRIED}) for rate in RATES]
+        return [Cell(row.name, row.method, dataset, SEARCH_SEED, SHARED[0], None, "validation", tried.chosen(dataset))
+                for tried in rows]
 
     def best(self, row: Row, dataset: str, lines: Lines, seeds: int | None = None) -> list[Cell]:
         """The reported cells of the settings that did best; none before all have been tried."""
