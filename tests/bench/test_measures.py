@@ -1,11 +1,14 @@
 """What is measured, and what is not looked at."""
 
+from dataclasses import replace
+
 import pytest
 
 from sgcl import datasets
 from sgcl.bench import Cell, measures
 from sgcl.bench.rows import BASELINES
 from sgcl.bench.tables.costs import MEMORY
+from sgcl.errors import InputError
 from sgcl.estimator import estimator_for
 from sgcl.evaluation import PROTOCOLS
 
@@ -38,6 +41,21 @@ def test_settings_are_chosen_without_a_look_at_test_labels(monkeypatch):
     (shuffled,) = measures.measure([cell])
     assert true["val"] == shuffled["val"]
     assert "test" not in true
+
+
+def test_hindsight_tells_the_best_of_the_same_training():
+    plain = Cell("DGI", "dgi", "digits", 1, "random", "converged", settings={"epochs": 12, "hidden_channels": 8})
+    (line,), (seen,) = (measures.measure([replace(plain, measure=measure)]) for measure in ("probe", "hindsight"))
+    assert seen["last"] == line["test"] == seen["by_epoch"][12]
+    assert seen["test"] == max(seen["by_epoch"].values()) >= seen["last"]
+    assert len(seen["by_epoch"]) == 10
+
+
+def test_attributes_of_nodes_are_asked_for():
+    if not datasets.available("mutag"):
+        pytest.skip("needs the files of mutag")
+    with pytest.raises(InputError, match="mutag has no node attributes"):
+        measures.measure([Cell("raw features", "sgcl-graphs", "mutag", 0, "tu", "svc", "attributes")])
 
 
 def test_a_floor_that_cannot_be_scored_says_so(monkeypatch):
