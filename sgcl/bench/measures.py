@@ -48,7 +48,9 @@ def _probe(cells: Sequence[Cell], load: Callable[[str], Data] = load) -> Iterato
     data, graph = workflow.restricted_graph(load(first.dataset), first.protocol or "")
     made = _estimator(first)
     embeddings: dict[str, Tensor] = {}
-    if not first.is_floor:
+    if first.is_floor:
+        about = {"settings": settings.encode(made.settings)}
+    else:
         embeddings[_OWN], about = _trained(made, graph)
     if first.is_floor or any(map(_is_shared, cells)):
         embeddings |= workflow.floor_rows(made, graph)

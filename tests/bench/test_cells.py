@@ -12,6 +12,7 @@ from sgcl.errors import InputError
 from sgcl.estimator import estimator_for
 from sgcl.methods import METHODS
 from sgcl.recipes import recipe
+from sgcl.workflow import FLOORS
 
 
 def cell(**changed):
@@ -60,7 +61,10 @@ def test_a_floor_is_told_by_its_name_whatever_trains_beside_it():
     floors = [cell(name="raw features"), cell(name="untrained encoder")]
     assert len({one.key for one in [*floors, cell()]}) == 3
     assert floors[0].training == floors[1].training != cell().training
-    assert cell(name="raw features", settings={"epochs": 9}).key == floors[0].key
+    for floor, name in zip(floors, FLOORS, strict=True):
+        assert cell(name=name, settings={"epochs": 9}).key == floor.key
+        assert (cell(name=name, settings={"hidden_channels": 9}).key == floor.key) == (name == "raw features")
+        assert key_of({**floor.line(), "settings": {}}) == key_of(floor.line()) == floor.key
 
 
 def test_one_training_is_scored_in_several_ways_where_they_share_the_graph():
