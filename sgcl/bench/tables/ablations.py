@@ -97,7 +97,7 @@ def _smoothed(row: str, **smoothing: Any) -> Row:
 _RECIPE = """All other settings are those of the recipe; differences between cells are to be read beside the deviation
 over seeds, which is of the size of most of them. """
 _SHORT = f"""Trained for {SHORT["cora"]} epochs on Cora and {SHORT["pubmed"]} on PubMed, a third and a half of the
-recipes', where the validation scores of their searches ([node classification](node-small.md)) still rise by one or two
+recipes', where the validation scores of their searches ([node classification](node-small.md)) still rise by up to two
 points after them: cells are comparable with each other, less so with the paper's. """
 
 SAMPLERS_BENCH = Bench(
