@@ -53,6 +53,13 @@ class Row:
             chosen = with_epochs(self.method, chosen, self.epochs[dataset])
         return scaled(self.method, chosen, self.times)
 
+    def origin(self, dataset: str) -> str:
+        """Whose settings it has on a dataset, for people."""
+        known = recipe(self.method, dataset)
+        whose = "recipe" if known else "the method's defaults"
+        full = {**settings.defaults(self.method), **known}["epochs"]
+        return f"{whose}, {self.epochs[dataset]:,} of {full:,} epochs" if dataset in self.epochs else whose
+
 
 @dataclass(frozen=True)
 class Cell:

@@ -13,7 +13,6 @@ from sgcl.bench.lines import Lines
 from sgcl.bench.measures import SHARED
 from sgcl.bench.pages import NOISE, absent, compared, mean, seeds_of, shown, text_of, titled, trained
 from sgcl.bench.rows import BASELINES, FLOOR_ROWS, SGCL
-from sgcl.recipes import recipe
 from sgcl.report.page import Page, Plot, Series, Table, Value
 
 SEEDS = {"cora": 3, "citeseer": 3, "pubmed": 1, "photo": 1, "computers": 1, "coauthor-cs": 1}
@@ -46,7 +45,7 @@ def _beside_papers(bench: Bench, lines: Lines, dataset: str) -> Table:
             rows.append((row.name, f"{claim.protocol}, {claim.probe}", shown(bench, lines, row, dataset, way),
                          seeds_of(bench, row, dataset, mine), *compared(mine, figure),
                          "" if figure is None else figure.source, trained(mine),
-                         "recipe" if recipe(row.method, dataset) else "the method's defaults"))
+                         row.origin(dataset)))
     return Table(("", "split, probe", "test %", "seeds", "published", "difference", "within noise", "whose",
                   "training s", "settings"), tuple(rows), f"{dataset}, beside the papers of the methods")
 
@@ -133,7 +132,8 @@ The first tables score by the split and, where this library has it, the probe of
   to its optimum, C chosen on validation nodes, in place of probes that this library does not have (the step counts and
   decays of MVGRL, CCA-SSG, GraphMAE2 and GRLC, or none named).
 
-Every encoder is scored as its last epoch left it.
+Every encoder is scored as its last epoch left it. GraphMAE2 and CGRA have fewer epochs than their recipes, as the last
+column says: with all of them, a seed of one dataset takes half an hour or more of a core.
 
 The other tables have the same splits, probe, machine and library for every method, for the features alone and for an
 encoder before its training (SGCL's in the row of that name, and each method's own in a column). What was spent on

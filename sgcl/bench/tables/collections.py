@@ -23,7 +23,6 @@ from sgcl.bench.pages import (
     without_empty,
 )
 from sgcl.bench.rows import GRAPH_FLOORS, GRAPH_ROWS, SGCL
-from sgcl.recipes import recipe
 from sgcl.report.page import Page, Plot, Table, Value
 
 COLLECTIONS = ("imdb-binary", "ptc-mr", "mutag", "proteins", "enzymes")     # in the order of the paper's table
@@ -33,7 +32,7 @@ def graphs_page(bench: Bench, lines: Lines) -> Page:
     parts: list[Table | Plot] = []
     for dataset in bench.seeds:
         def settings_of(row: Row, mine: list[Line], dataset: str = dataset) -> str:
-            return "recipe" if recipe(row.method, dataset) else "the method's defaults"
+            return row.origin(dataset)
 
         way = default_way(dataset)
         parts += [accuracy_table(bench, lines, dataset, way, more=[("deviation over folds", _over_folds),
