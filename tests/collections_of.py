@@ -2,6 +2,7 @@
 
 import torch
 from hypothesis import strategies as st
+from torch_geometric.data import Data
 
 from sgcl.graph import Graph
 from sgcl.sparse import CSR, SparseFeatures
@@ -42,6 +43,14 @@ def edges_of(graph: Graph) -> set[tuple[int, int]]:
 
 def values_of(x: torch.Tensor | SparseFeatures) -> torch.Tensor:
     return x.to_dense() if isinstance(x, SparseFeatures) else x
+
+
+def circles(*more: Data) -> Graph:
+    """Circles of five, seven and four nodes with three features, and what is given beside them."""
+    return Graph.from_data([
+        *(Data(x=torch.randn(size, 3, generator=seeded(size)),
+               edge_index=torch.stack([torch.arange(size), (torch.arange(size) + 1) % size])) for size in (5, 7, 4)),
+        *more])
 
 
 def rings_and_paths(*, sparse: bool = False) -> Graph:

@@ -2,7 +2,7 @@ import math
 
 import pytest
 import torch
-from torch_geometric.data import Data
+from collections_of import circles, seeded
 
 from sgcl import Graph, InputError
 from sgcl.methods import BGRLGraphs
@@ -14,19 +14,9 @@ def made(**chosen) -> BGRLGraphs:
     return BGRLGraphs(3, **{"hidden_channels": 4, "dropout": 0.0, **chosen})
 
 
-def chance(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
 @pytest.fixture
 def graph() -> Graph:
-    """Circles of five, seven and four nodes."""
-    graphs = []
-    for size in (5, 7, 4):
-        nodes = torch.arange(size)
-        graphs.append(Data(x=torch.randn(size, 3, generator=chance(size)),
-                           edge_index=torch.stack([nodes, (nodes + 1) % size])))
-    return Graph.from_data(graphs)
+    return circles()
 
 
 def cosine(a, b):
@@ -41,7 +31,7 @@ def test_the_loss_is_the_formula_in_loops(graph):
     with torch.no_grad():
         for parameter in method.target.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
-    views = method.augment(graph, chance())
+    views = method.augment(graph, seeded())
     h = [method.predictor(method.online.projector(method.online(view))) for view in views]
     t = [method.target.projector(method.target(view)) for view in views]
     total = 0.0
@@ -55,7 +45,7 @@ def test_the_loss_is_the_formula_in_loops(graph):
 def test_a_prediction_that_agrees_costs_less_than_one_that_disagrees(graph):
     same = graph.replace(x=torch.ones(16, 3))                             # every node says what its graph says
     method = made(view1=Compose(), view2=Compose()).eval()
-    views = method.augment(same, chance())
+    views = method.augment(same, seeded())
     for sign in (1, -1):
         method.predictor = torch.nn.Linear(4, 4, bias=False)
         method.predictor.weight.data = sign * torch.eye(4)
@@ -69,7 +59,7 @@ def test_the_target_begins_as_a_copy_without_dropout_and_gets_no_gradient(graph)
     rates = [[side.encoder.dropout, side.projector[3].p] for side in (method.online, method.target)]
     assert rates == [[0.3, 0.3], [0.0, 0.0]]
     assert method.predictor[3].p == 0.3
-    method.loss(method.augment(graph, chance())).backward()
+    method.loss(method.augment(graph, seeded())).backward()
     assert all(slow.grad is None and not slow.requires_grad for slow, _ in pairs)
     learning = {id(parameter) for group in method.parameter_groups(0.1, 0.0) for parameter in group["params"]}
     assert learning == {id(p) for p in [*method.online.parameters(), *method.predictor.parameters()]}

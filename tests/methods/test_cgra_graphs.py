@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from torch_geometric.data import Data
+from collections_of import circles, seeded
 
 from sgcl import Graph, InputError
 from sgcl.methods import CGRAGraphs
@@ -15,24 +15,14 @@ def made(**chosen) -> CGRAGraphs:
     return CGRAGraphs(3, **{"hidden_channels": 4, "mlp_channels": 5, "projection_channels": 6, **chosen})
 
 
-def chance(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
 @pytest.fixture
 def graph() -> Graph:
-    """Circles of five, seven and four nodes."""
-    graphs = []
-    for size in (5, 7, 4):
-        nodes = torch.arange(size)
-        graphs.append(Data(x=torch.randn(size, 3, generator=chance(size)),
-                           edge_index=torch.stack([nodes, (nodes + 1) % size])))
-    return Graph.from_data(graphs)
+    return circles()
 
 
 def test_the_loss_is_the_formula_in_loops(graph):
     method, graph = made(mask_rate=0.5, temperature=0.3).double(), graph.replace(x=graph.x.double())
-    views = method.augment(graph, chance())
+    views = method.augment(graph, seeded())
     u = F.normalize(method.projector(method.target(views.graph))).tolist()
     v = F.normalize(method.projector(method.online(views.hidden))).tolist()
 
@@ -57,20 +47,20 @@ def test_a_layer_counts_the_node_twice_and_each_neighbour_once(graph, sparse):
 
 
 def test_a_share_of_all_nodes_is_hidden_from_the_online_encoder_alone(graph):
-    views = made(mask_rate=0.5).augment(graph, chance())
+    views = made(mask_rate=0.5).augment(graph, seeded())
     assert views.graph is graph
     assert views.hidden.adj is graph.adj
     hidden = (views.hidden.x == 0).all(1)
     assert hidden.sum() == 8
     assert torch.equal(views.hidden.x[~hidden], graph.x[~hidden])
-    assert torch.equal(made(mask_rate=0.0).augment(graph, chance()).hidden.x, graph.x)
+    assert torch.equal(made(mask_rate=0.0).augment(graph, seeded()).hidden.x, graph.x)
 
 
 def test_the_target_starts_from_weights_of_its_own_gets_no_gradient_and_follows_by_the_momentum(graph):
     method = made(momentum=0.9)
     pairs = list(zip(method.target.parameters(), method.online.parameters(), strict=True))
     assert not torch.allclose(method.online.layers[0].inner.weight, method.target.layers[0].inner.weight)
-    method.loss(method.augment(graph, chance())).backward()
+    method.loss(method.augment(graph, seeded())).backward()
     assert all(slow.grad is None and not slow.requires_grad and fast.grad is not None for slow, fast in pairs)
     before = [slow.clone() for slow, _ in pairs]
     method.after_step(0.3)

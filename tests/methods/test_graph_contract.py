@@ -4,29 +4,25 @@ A method enters by being in METHODS. Only what a signature cannot tell is writte
 """
 
 import copy
-import re
 
+import promises
 import pytest
 import torch
+from collections_of import seeded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 
 from sgcl import Estimator, Graph, InputError
-from sgcl.checkpoints import Checkpoints
 from sgcl.estimator import estimator_for
 from sgcl.graph import side_by_side
-from sgcl.methods import METHODS, Method
+from sgcl.methods import METHODS
 from sgcl.samplers import FullGraph, WholeGraphs
-from sgcl.settings import known
 from sgcl.smoothing import SMOOTHINGS
-from sgcl.sparse import CSR, SparseFeatures
-from sgcl.trainer import Epoch
 
 SMALL: dict[str, dict] = {              # sizes and rates for a dozen small graphs, beside hidden_channels
     "lagraph": {"mask_rate": 0.3},
 }
-FLAT: dict[str, str] = {}               # parameters whose gradient is 0 whatever the data, a pattern
 ADVERSARIAL = {"ad-gcl"}                # a step need not lower the loss
 NO_CHANCE = {"infograph", "mvgrl-graphs"}  # views that nothing is drawn for
 
@@ -57,33 +53,11 @@ COLLECTION = Graph.from_data(GRAPHS)
 
 
 def estimator(name: str, chosen: dict, **more) -> Estimator:
-    small = {"hidden_channels": 8, "epochs": 2, "lr": 0.01, "sampler": WholeGraphs(size=12), **SMALL.get(name, {}),
-             **chosen, **more}
-    return estimator_for(name)(**{key: value for key, value in small.items() if key in known(name)})
-
-
-def begun(name: str, chosen: dict, collection: Graph) -> Method:
-    """The method as it is when the first batch comes."""
-    method = estimator(name, chosen).untrained(collection.num_features)
-    torch.manual_seed(0)
-    method.start(collection)
-    with torch.no_grad():
-        method.eval().before_epoch(collection, 1, 20, chance(9))
-    return method.train()
-
-
-def loss_of(method: Method, views: tuple) -> torch.Tensor:
-    """The loss, with the same dropout each time."""
-    torch.manual_seed(0)
-    return method.loss(views)
-
-
-def chance(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+    return promises.small(name, **{"sampler": WholeGraphs(size=12), **SMALL.get(name, {}), **chosen, **more})
 
 
 def renumbered(graph: Data, seed: int) -> Data:
-    new = torch.randperm(graph.num_nodes, generator=chance(seed))         # node i becomes node new[i]
+    new = torch.randperm(graph.num_nodes, generator=seeded(seed))         # node i becomes node new[i]
     x = torch.empty_like(graph.x)
     x[new] = graph.x
     return Data(x=x, edge_index=new[graph.edge_index])
@@ -91,38 +65,14 @@ def renumbered(graph: Data, seed: int) -> Data:
 
 @every_case
 def test_the_loss_is_a_finite_number_and_its_gradient_reaches_every_parameter(name, chosen):
-    method = begun(name, chosen, COLLECTION)
-    loss = loss_of(method, method.augment(COLLECTION, chance()))
-    assert loss.shape == ()
-    assert torch.isfinite(loss)
-    loss.backward()
-    stepped = {id(parameter) for group in method.parameter_groups(0.01, 0.0) for parameter in group["params"]}
-    for parameter_name, parameter in method.named_parameters():
-        assert (id(parameter) in stepped) == parameter.requires_grad, parameter_name
-        if not parameter.requires_grad:                                   # a moving average
-            assert parameter.grad is None, parameter_name
-            continue
-        assert parameter.grad is not None, parameter_name
-        assert torch.isfinite(parameter.grad).all(), parameter_name
-        flat = name in FLAT and re.fullmatch(FLAT[name], parameter_name)
-        assert (parameter.grad.abs().max() < 1e-5) if flat else (parameter.grad.abs().max() > 0), parameter_name
+    promises.check_gradients(promises.begun(estimator(name, chosen), COLLECTION), COLLECTION)
 
 
 @every_case
 def test_steps_on_fixed_views_lower_the_loss(name, chosen):
     if name in ADVERSARIAL:
         pytest.skip("one part of the method works against the other")
-    method = begun(name, chosen, COLLECTION)
-    views = method.augment(COLLECTION, chance())
-    optimizer = torch.optim.Adam(method.parameter_groups(0.01, 0.0), lr=0.01)
-    losses = []
-    for step in range(20):
-        losses.append(loss_of(method, views))
-        optimizer.zero_grad()
-        losses[-1].backward()
-        optimizer.step()
-        method.after_step((step + 1) / 20)
-    assert loss_of(method, views) < losses[0]
+    promises.check_steps(promises.begun(estimator(name, chosen), COLLECTION), COLLECTION)
 
 
 @every_case
@@ -147,7 +97,7 @@ def test_an_embedding_is_the_graph_s_own_whatever_its_nodes_are_called_and_whate
 
 @given(st.lists(st.integers(0, len(GRAPHS) - 1), min_size=1, max_size=14), st.sampled_from(sorted(SMOOTHINGS)))
 def test_the_positives_of_a_graph_are_its_own_whatever_stands_beside_it(numbers, smoothing):
-    method = begun("sgcl-graphs", {"smoothing": smoothing}, COLLECTION)
+    method = promises.begun(estimator("sgcl-graphs", {"smoothing": smoothing}), COLLECTION)
     batch = COLLECTION.take(torch.tensor(numbers))
     together = method.smoothing(batch.adj).to_dense()
     alone = [method.smoothing(COLLECTION.take(torch.tensor([number])).adj).to_dense() for number in numbers]
@@ -156,13 +106,7 @@ def test_the_positives_of_a_graph_are_its_own_whatever_stands_beside_it(numbers,
 
 @every_case
 def test_a_seed_settles_everything(name, chosen):
-    first, again, other = (estimator(name, chosen, seed=seed, dropout=0.2).fit(GRAPHS) for seed in (5, 5, 6))
-    weights = first.method.state_dict()
-    assert all(torch.equal(weights[key], value) for key, value in again.method.state_dict().items())
-    assert torch.equal(first.transform(GRAPHS), again.transform(GRAPHS))
-    assert [epoch.loss for epoch in first.history] == [epoch.loss for epoch in again.history]
-    assert not torch.allclose(first.transform(GRAPHS), other.transform(GRAPHS))
-    assert [epoch.loss for epoch in first.history] != [epoch.loss for epoch in other.history]
+    promises.check_seeds(lambda seed: estimator(name, chosen, seed=seed, dropout=0.2), GRAPHS)
 
 
 @every_method
@@ -201,67 +145,30 @@ def test_the_input_is_left_as_it_is(name):
 
 @every_case
 def test_a_saved_model_comes_back_exactly(name, chosen, tmp_path):
-    fitted = estimator(name, chosen).fit(GRAPHS)
-    fitted.save(tmp_path)
-    loaded = Estimator.load(tmp_path)
-    assert type(loaded) is type(fitted)
-    assert loaded.settings == fitted.settings
-    assert torch.equal(loaded.transform(GRAPHS), fitted.transform(GRAPHS))
+    promises.check_saved(estimator(name, chosen).fit(GRAPHS), GRAPHS, tmp_path)
 
 
 @every_method
 def test_training_cut_off_within_an_epoch_goes_on_exactly(name, tmp_path):
-    def training() -> Estimator:
-        return estimator(name, {}, sampler=WholeGraphs(size=4), epochs=4, dropout=0.2, schedule="cosine")
-
-    def cut_off(epoch: Epoch) -> None:
-        if epoch.epoch == 2:
-            raise KeyboardInterrupt
-
-    whole = training().fit(GRAPHS)
-    with pytest.raises(KeyboardInterrupt):
-        training().fit(GRAPHS, callbacks=[cut_off], checkpoint=Checkpoints(tmp_path, every=0))
-    assert max(file.name for file in tmp_path.iterdir()).startswith("epoch-000001-batch-000002")  # within epoch 2
-    resumed = training().fit(GRAPHS, checkpoint=Checkpoints(tmp_path, every=0, resume=True))
-    weights = whole.method.state_dict()
-    assert all(torch.equal(weights[key], value) for key, value in resumed.method.state_dict().items())
-    assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
-    assert torch.equal(resumed.transform(GRAPHS), whole.transform(GRAPHS))
+    promises.check_resumed(lambda: estimator(name, {}, sampler=WholeGraphs(size=4), epochs=4, dropout=0.2,
+                                             schedule="cosine"), GRAPHS, tmp_path, cut="epoch-000001-batch-000002")
 
 
 @every_case
 def test_sparse_and_dense_features_agree(name, chosen):
-    sparse = COLLECTION.replace(x=SparseFeatures.from_dense(COLLECTION.x))
-    methods = [begun(name, chosen, one).eval() for one in (COLLECTION, sparse)]
-    assert torch.allclose(methods[0].embed(sparse), methods[0].embed(COLLECTION), atol=1e-5)
-    losses = [loss_of(method, method.augment(one, chance(3)))
-              for method, one in zip(methods, (COLLECTION, sparse), strict=True)]
-    assert torch.allclose(*losses, rtol=1e-5)
+    promises.check_sparse(estimator(name, chosen), COLLECTION)
 
 
 @every_case
 def test_a_batch_without_edges_and_with_graphs_of_one_node_trains(name, chosen):
     nodes = COLLECTION.num_nodes
-    lonely = COLLECTION.replace(adj=CSR(torch.zeros(nodes + 1, dtype=torch.long), torch.empty(0, dtype=torch.long),
-                                        symmetric=True), graph_ptr=torch.tensor([0, 1, 2, nodes - 1, nodes]))
-    method = begun(name, chosen, lonely)
-    loss = method.loss(method.augment(lonely, chance()))
-    loss.backward()
-    assert torch.isfinite(loss)
-    assert all(parameter.grad.isfinite().all() for parameter in method.parameters() if parameter.grad is not None)
-    embedding = method.embed(lonely)
-    assert len(embedding) == 4
-    assert embedding.isfinite().all()
+    lonely = promises.without_edges(COLLECTION).replace(graph_ptr=torch.tensor([0, 1, 2, nodes - 1, nodes]))
+    assert len(promises.check_lonely(promises.begun(estimator(name, chosen), lonely), lonely)) == 4
 
 
 @every_case
 def test_what_augment_makes_is_a_tuple_of_parts_that_move_and_depends_on_the_generator_alone(name, chosen):
-    method = begun(name, chosen, COLLECTION)
-    views, again = method.augment(COLLECTION, chance(4)), method.augment(COLLECTION, chance(4))
-    moved = type(views)(*(part.to("cpu") for part in views))
-    assert loss_of(method, views) == loss_of(method, again) == loss_of(method, moved)
-    others = [loss_of(method, method.augment(COLLECTION, chance(seed))) for seed in range(5, 15)]
-    assert any(loss != loss_of(method, views) for loss in others) == (name not in NO_CHANCE)
+    promises.check_views(promises.begun(estimator(name, chosen), COLLECTION), COLLECTION, chance=name not in NO_CHANCE)
 
 
 @every_method

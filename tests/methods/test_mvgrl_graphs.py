@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from collections_of import circles, seeded
 from torch_geometric.data import Data
 
 from sgcl import Graph, InputError
@@ -14,21 +15,11 @@ def made(**chosen) -> MVGRLGraphs:
     return MVGRLGraphs(3, **{"hidden_channels": 4, "prune": 0.0, **chosen})
 
 
-def chance(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
 @pytest.fixture
 def graph() -> Graph:
     """Circles of five, seven and four nodes, and a star of six."""
-    graphs = []
-    for size in (5, 7, 4):
-        nodes = torch.arange(size)
-        graphs.append(Data(x=torch.randn(size, 3, generator=chance(size)),
-                           edge_index=torch.stack([nodes, (nodes + 1) % size])))
-    graphs.append(Data(x=torch.randn(6, 3, generator=chance(6)),
-                       edge_index=torch.tensor([[0, 0, 0, 0, 0], [1, 2, 3, 4, 5]])))
-    return Graph.from_data(graphs)
+    return circles(Data(x=torch.randn(6, 3, generator=seeded(6)),
+                        edge_index=torch.tensor([[0, 0, 0, 0, 0], [1, 2, 3, 4, 5]])))
 
 
 def inverse(adj: torch.Tensor, alpha: float) -> torch.Tensor:
@@ -40,7 +31,7 @@ def inverse(adj: torch.Tensor, alpha: float) -> torch.Tensor:
 
 @pytest.mark.parametrize(("prune", "error"), [(0.0, 1e-5), (1e-4, 1e-3)])
 def test_each_graph_has_the_diffusion_that_it_has_alone(graph, prune, error):
-    found = made(prune=prune).augment(graph, chance()).diffusion.to_dense().double()
+    found = made(prune=prune).augment(graph, seeded()).diffusion.to_dense().double()
     for number, (start, stop) in enumerate(((0, 5), (5, 12), (12, 16), (16, 22))):
         expected = torch.zeros(stop - start, 22, dtype=torch.float64)
         expected[:, start:stop] = inverse(graph.take(torch.tensor([number])).adj.to_dense(), 0.2)
@@ -52,10 +43,10 @@ def test_a_batch_takes_the_blocks_of_its_graphs(graph, numbers):
     method = made()
     method.start(graph)
     batch = graph.take(torch.tensor(numbers))
-    found = method.augment(batch, chance())
+    found = method.augment(batch, seeded())
     assert found.graph is batch
     assert torch.equal(found.diffusion.to_dense(), blocks_of(method._known[1], batch.n_id).to_dense())
-    expected = made().augment(batch.replace(n_id=None), chance()).diffusion
+    expected = made().augment(batch.replace(n_id=None), seeded()).diffusion
     assert torch.allclose(found.diffusion.to_dense(), expected.to_dense(), atol=1e-6)
 
 
@@ -64,8 +55,8 @@ def test_the_diffusion_of_the_training_collection_is_worked_out_once(graph, monk
     monkeypatch.setattr(mvgrl, "page_rank", lambda *given, **more: calls.append(1) or page_rank(*given, **more))
     method = made()
     method.start(graph)
-    method.augment(graph, chance())
-    method.augment(graph.take(torch.tensor([0, 2])), chance())
+    method.augment(graph, seeded())
+    method.augment(graph.take(torch.tensor([0, 2])), seeded())
     method.embed(graph.take(torch.arange(4)))
     assert len(calls) == 1
     method.embed(graph.take(torch.tensor([3, 1])))
@@ -84,7 +75,7 @@ def head(part, h):
 def encoded(method, graph):
     """Nodes and graphs of each view behind their heads, by dense matrices."""
     adj = graph.adj.to_dense().double() + torch.eye(22)
-    s, views = method.augment(graph, chance()).diffusion.to_dense().double(), []
+    s, views = method.augment(graph, seeded()).diffusion.to_dense().double(), []
     for encoder, matrix in zip(method.encoders, (adj / (adj.sum(0)[:, None] * adj.sum(0)).sqrt(), s), strict=True):
         h, sums = graph.x, []
         for layer in encoder.layers:
@@ -108,13 +99,13 @@ def test_the_loss_is_the_formula_in_loops_and_the_embedding_the_sum_of_the_graph
             for g in range(4):
                 score = (nodes[v] @ graphs[g]).item()
                 total += soft_plus(-score) / 22 if owner[v] == g else soft_plus(score) / (22 * 3)
-    assert method.loss(method.augment(graph, chance())).item() == pytest.approx(total, rel=1e-5)
+    assert method.loss(method.augment(graph, seeded())).item() == pytest.approx(total, rel=1e-5)
     assert torch.allclose(method.embed(graph), z1 + z2, atol=1e-5)
 
 
 def test_the_layers_are_trained_and_not_the_heads_alone(graph):
     method = made()
-    method.loss(method.augment(graph, chance())).backward()
+    method.loss(method.augment(graph, seeded())).backward()
     learning = {id(parameter) for group in method.parameter_groups(0.1, 0.0) for parameter in group["params"]}
     for encoder in method.encoders:
         for layer in encoder.layers:
