@@ -158,8 +158,9 @@ def default_way(dataset: str) -> tuple[str, str]:
 def _key(measure: str, name: str, method: str, dataset: str, seed: int, protocol: str | None, probe: str | None,
          given: Mapping[str, Any]) -> tuple[Any, ...]:
     where = (measure, dataset, seed, protocol, probe)
-    if name == FLOORS[1]:  # the one setting in which the encoders of recipes differ
-        return (*where, name, {**settings.defaults(method), **given}["hidden_channels"])
+    if name == FLOORS[1]:  # the settings in which the encoders of recipes and what is taken of them differ
+        full = {**settings.defaults(method), **given}
+        return (*where, name, full["hidden_channels"], full.get("embedding"))
     if name in FLOORS or measure in ("statistics", "filter"):
         return (*where, name)
     return (*where, method, _resolved(method, _text(given)))

@@ -47,11 +47,12 @@ def figure(table: str, row: str, column: str) -> Figure | None:
     return None if text is None else _read(text)
 
 
-def best(table: str, column: str) -> tuple[str, Figure] | None:
-    """The row with the highest value of a column, and that value."""
+def best(table: str, column: str, begins: str = "") -> tuple[str, Figure] | None:
+    """The row with the highest value of a column, and that value; of all rows whose names begin so."""
     if table not in tables():
         return None
-    found = {row: cell for row in tables()[table]["rows"] if (cell := figure(table, row, column)) is not None}
+    found = {row: cell for row in tables()[table]["rows"]
+             if row.startswith(begins) and (cell := figure(table, row, column)) is not None}
     return max(found.items(), key=lambda item: item[1].value) if found else None
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sgcl.bench.cells import Row
 from sgcl.workflow import FLOORS
 
 SMOOTHINGS = {"taubin": "T", "bilateral": "B", "diffusion": "D", "identity": "Identity"}
 
 SGCL = tuple(Row(f"SGCL-{letter}", "sgcl", {"smoothing": name}) for name, letter in SMOOTHINGS.items())
-SMOOTHED = SGCL[:3]     # the paper's
+OUTPUT = tuple(replace(row, settings={**row.settings, "embedding": "first"}) for row in SGCL)    # no features beside it
+SMOOTHED = OUTPUT[:3]   # the paper's
 FLOOR_ROWS = tuple(Row(name, "sgcl", {"smoothing": "taubin"}) for name in FLOORS)
 GCL = Row("GCL (GRACE)", "grace", like="sgcl")     # the conventional loss on SGCL's encoder, views and epochs
 

@@ -54,22 +54,28 @@ def limit_for(training: bool) -> Limit | None:
     return None if training or torch.is_grad_enabled() else _limit.get()
 
 
-def combined(parts: list[Tensor], how: Callable[[list[Tensor]], Tensor], training: bool) -> Tensor:
+def combined(parts: list[Features], how: Callable[[list[Features]], Tensor], training: bool) -> Tensor:
     """how(parts), (N, K), of (N, D) matrices, whose rows it treats alone; in blocks where the memory is bounded."""
     limit = limit_for(training)
     if limit is None:
         return how(parts)
-    num_nodes, width, dtype = len(parts[0]), how([part[:1] for part in parts]).size(1), parts[0].dtype
-    row = (sum(part.size(1) for part in parts) + width) * dtype.itemsize
+    one = how([rows_of(part, slice(0, 1)) for part in parts])              # (1, K)
+    num_nodes, width, dtype = len(parts[0]), one.size(1), one.dtype
+    row = (sum(part.shape[1] for part in parts) + width) * dtype.itemsize
     if limit.journal is None:
         out = storage.matrix(num_nodes, width, dtype, limit.memory / 6, limit.folder)
     else:
         out = limit.journal.matrix("combined", num_nodes, width, dtype)
     step = max(1, limit.memory // (4 * row))
     for start in range(0, num_nodes, step):
-        out[start:start + step] = how([part[start:start + step] for part in parts]).cpu()
+        out[start:start + step] = how([rows_of(part, slice(start, start + step)) for part in parts]).cpu()
         storage.forget()
     return out
+
+
+def rows_of(x: Features, block: slice) -> Tensor | SparseFeatures:
+    """(n, F) successive rows."""
+    return SparseFeatures(x.matrix.rows(block), x.scale) if isinstance(x, SparseFeatures) else x[block]
 
 
 def degrees(adj: CSR) -> Tensor:
@@ -99,9 +105,9 @@ def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Feature
     row = ((0 if is_sparse(x) else x.shape[1]) + 2 * inner + 4 * outer) * dtype.itemsize
     blocks = list(_row_blocks(ptr, free / 8 / row, free / 8 / (16 + 6 * layer.heads * dtype.itemsize)))
 
-    def rows_of(block: slice) -> Any:
+    def rows(block: slice) -> Any:
         storage.forget()
-        return SparseFeatures(x.matrix.rows(block), x.scale) if isinstance(x, SparseFeatures) else x[block].to(device)
+        return rows_of(x, block).to(device)
 
     all_columns = list(_column_blocks(inner, layer.heads, int(free / 4 / column)))
     if limit.journal is None:
@@ -114,19 +120,19 @@ def layer_in_blocks(layer: Layer, finish: Callable[[Tensor], Tensor], x: Feature
         if log.done == log.steps:
             return out
         summed = limit.journal.matrix(f"sums-{inner}", num_nodes, inner, dtype)
-    scores = None if scoring is None else torch.cat([rows_of(block) @ scoring for block in blocks])  # (N, S)
+    scores = None if scoring is None else torch.cat([rows(block) @ scoring for block in blocks])  # (N, S)
     for columns in all_columns[log.done:]:
         h = torch.empty(num_nodes, columns.stop - columns.start, dtype=dtype, device=device)
         part = None if weight is None else weight[:, columns].contiguous()
         for block in blocks:
-            h[block] = rows_of(block)[:, columns] if part is None else rows_of(block) @ part
+            h[block] = rows(block)[:, columns] if part is None else rows(block) @ part
         for block in blocks:
             summed[block, columns] = layer.sum(h, prepared(block), scores, block, columns.start).cpu()
             storage.forget()
         del h, part  # before the next ones are made
         log.step()
     for block in blocks[log.done - len(all_columns):]:
-        out[block] = finish(layer.outer(summed[block].to(device, copy=limit.journal is not None), rows_of(block))).cpu()
+        out[block] = finish(layer.outer(summed[block].to(device, copy=limit.journal is not None), rows(block))).cpu()
         log.step()
     storage.forget()
     return out

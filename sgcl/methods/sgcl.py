@@ -8,22 +8,24 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sgcl.encoders import Encoder
 from sgcl.encoders.blocks import combined
 from sgcl.errors import InputError, unknown_name
-from sgcl.graph import Graph
+from sgcl.graph import Graph, one_column_each
 from sgcl.losses.smoothed import Similarity, Terms, smoothed_contrastive_loss
+from sgcl.mapped import is_sparse
 from sgcl.methods.base import Method
 from sgcl.smoothing import Identity, Smoothing, Taubin, edge_coverage
 from sgcl.sparse import CSR, block_diagonal
 from sgcl.views import Compose, DropEdges, MaskFeatures, View
 
-Downstream = Literal["first", "mean", "concat"]
+Downstream = Literal["first", "mean", "concat", "features"]
 
 
 class Pair(NamedTuple):
@@ -59,7 +61,8 @@ class SGCL(Method):
         negative_weight: lambda; 1/(2N) for a batch of N nodes unless given (1/N for correlation).
         similarity: ``"cosine"``, or ``"correlation"`` as in the published code.
         terms: ``"both"``, or ``"positive"`` or ``"negative"`` alone, for ablation.
-        embedding: with two sets of weights, the ``"first"`` encoder's output, or ``"mean"`` or ``"concat"`` of both.
+        embedding: the ``"first"`` encoder's output; with two sets of weights also the ``"mean"`` or ``"concat"`` of
+            both; or ``"features"``, unit rows of the features and of that output side by side, F + D columns.
 
     Departures from the paper: one shared weight set by default (``shared=False`` is the published form); Taubin and
     diffusion drop small entries by default (``prune=0`` does not); batches are the trainer's, the whole graph unless a
@@ -89,6 +92,9 @@ class SGCL(Method):
         first, second = self.view1(graph, generator), self.view2(graph, generator)
         pair = Pair(first, second, self.smoothing(second.adj), self.smoothing(first.adj))
         if self.edge_coverage is None:
+            if self.embedding == "features" and one_column_each(graph.x):
+                raise InputError("SGCL: learned features have a column for each node, and nothing to put beside the "
+                                 "encoder's output: take embedding='first'")
             self.edge_coverage = warn_if_thin(self.smoothing, pair.positives12, pair.second.adj)
         return pair
 
@@ -114,15 +120,27 @@ class SGCL(Method):
         if self.embedding == "first":
             h: Tensor = self.encoders[0](graph.x, graph.adj)               # (N, D)
             return h
+        if self.embedding == "features":
+            return combined([graph.x, self.encoders[0](graph.x, graph.adj)], _side_by_side, self.training)
         both = [encoder(graph.x, graph.adj) for encoder in self.encoders]
-        return combined(both, self._combined, self.training)
-
-    def _combined(self, both: list[Tensor]) -> Tensor:
-        return torch.cat(both, dim=1) if self.embedding == "concat" else torch.stack(both).mean(0)
+        return combined(both, _concat if self.embedding == "concat" else _mean, self.training)
 
     def _encoded(self, views: Pair) -> tuple[Tensor, Tensor]:
         """(N, D) of either view."""
         return (self.encoders[0](views.first.x, views.first.adj), self.encoders[-1](views.second.x, views.second.adj))
+
+
+def _concat(parts: list[Any]) -> Tensor:
+    return torch.cat(parts, dim=1)
+
+
+def _mean(parts: list[Any]) -> Tensor:
+    return torch.stack(parts).mean(0)
+
+
+def _side_by_side(parts: list[Any]) -> Tensor:
+    """(N, F + D) unit rows of each."""
+    return _concat([F.normalize(part.to_dense() if is_sparse(part) else part) for part in parts])
 
 
 def check_contrast(owner: str, negative_weight: float | None, similarity: str, terms: str) -> None:

@@ -131,3 +131,10 @@ def test_a_row_says_whose_its_settings_are():
 def test_the_usual_way_to_score():
     assert default_way("cora") == ("development", "converged")
     assert default_way("mutag") == ("tu", "svc")
+
+
+def test_what_stands_beside_the_features_and_what_does_not_are_two_floors():
+    floors = [Cell("untrained encoder", "sgcl", "photo", 0, "random", "converged", settings={"embedding": which})
+              for which in ("first", "features")]
+    assert floors[0].key != floors[1].key
+    assert floors[0].key == Cell("untrained encoder", "sgcl", "photo", 0, "random", "converged").key

@@ -65,6 +65,7 @@ def test_the_top_of_the_page_counts_where_our_best_is_at_or_above_the_papers(lin
     told = headline(SMALL, lines)
     assert "on 1 of 6 datasets (photo) with the development nodes of the citation graphs drawn once, 2 of which" in told
     assert "on 2 of 6 datasets (cora, photo) with those drawn anew for each seed, 2 of which have been run" in told
+    assert "best of its own rows in the paper on 2 of 6: cora (redrawn), photo (random)." in told
 
 
 def test_differences_are_paired_over_common_seeds():

@@ -63,8 +63,8 @@ def test_wherever_it_is_cut_short_the_bytes_are_the_same(tmp_path, layer):
         assert [file.name for file in tmp_path.iterdir()] == ["e.npy"]
 
 
-@pytest.mark.parametrize("embedding", ["concat", "mean"])
-def test_two_encoders_are_put_together_block_by_block(tmp_path, embedding):
+@pytest.mark.parametrize("embedding", ["concat", "mean", "features"])
+def test_what_encoders_give_is_put_together_block_by_block(tmp_path, embedding):
     method = METHODS["sgcl"](20, hidden_channels=24, shared=False, embedding=embedding)
     at_once = embeddings.compute(method, random_graph(200))
     assert torch.allclose(embeddings.compute(method, random_graph(200), memory=MEMORY), at_once, atol=1e-6)

@@ -7,6 +7,7 @@ from torch_geometric.data import Data
 
 from sgcl import Bilateral, Diffusion, Graph, Identity, InputError, Taubin
 from sgcl.methods import SGCL
+from sgcl.sparse import SparseFeatures
 from sgcl.views import Compose, DropEdges, MaskFeatures
 
 NOTHING = Compose()
@@ -96,6 +97,24 @@ def test_the_embedding_is_that_of_the_first_encoder_or_of_both(graph):
     assert torch.equal(embeddings["first"], first)
     assert torch.allclose(embeddings["mean"], (first + second) / 2)
     assert torch.equal(embeddings["concat"], torch.cat([first, second], dim=1))
+
+
+def test_features_stand_beside_the_embedding_in_unit_rows(graph):
+    x = graph.x.clone()
+    x[3] = 0                                                              # no features: such a row stays as it is
+    method = made(embedding="features")
+    h = method.encoders[0](x, graph.adj).detach()
+    expected = [[*(v / max(x[i].norm(), 1e-12) for v in x[i]), *(v / h[i].norm() for v in h[i])] for i in range(len(x))]
+    for features in (x, SparseFeatures.from_dense(x)):
+        found = method.embed(graph.replace(x=features))
+        assert found.shape == (40, 6 + 8)
+        assert torch.allclose(found, torch.tensor(expected), atol=1e-6)
+
+
+def test_learned_features_have_nothing_to_put_beside_the_embedding(graph):
+    learned = graph.replace(x=SparseFeatures.from_dense(torch.eye(40)))
+    with pytest.raises(InputError, match=r"learned features have a column for each node.*take embedding='first'"):
+        SGCL(40, hidden_channels=8, embedding="features").augment(learned, chance())
 
 
 def test_a_smoothing_that_leaves_most_edges_out_is_told_once():

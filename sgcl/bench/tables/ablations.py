@@ -21,7 +21,7 @@ TERMS = {"A": "positive", "B": "negative", "both": "both"}
 MU, TAU = (-0.2, -0.3, -0.4, -0.5, -0.6), (0.1, 0.2, 0.3, 0.4, 0.5)
 SPATIAL, INTENSITY = (0.01, 0.05, 0.1, 0.15, 0.2, 0.5, 1.0, 2.0), (1, 2, 3, 4, 5)
 ETA, STEPS = (0.01, 0.03, 0.1, 0.2, 0.5), (1, 2, 3, 4, 5)
-SHORT = {"cora": 40, "pubmed": 20}                  # epochs of what is tried many times
+SHORT = {"cora": 40, "pubmed": 10}                  # epochs of what is tried many times
 SAMPLED = dict.fromkeys(NODE_SEEDS, 20)             # of four batches each
 _DELTA = 0.1    # sigma_spatial up to which a neighbour weighs nothing in single precision, exp(-50) beside 1
 Name = Callable[[Any, Any], str]
@@ -96,9 +96,9 @@ def _smoothed(row: str, **smoothing: Any) -> Row:
 
 _RECIPE = """All other settings are those of the recipe; differences between cells are to be read beside the deviation
 over seeds, which is of the size of most of them. """
-_SHORT = f"""Trained for {SHORT["cora"]} epochs on Cora and {SHORT["pubmed"]} on PubMed, a third and a half of the
-recipes', where the validation scores of their searches ([node classification](node-small.md)) still rise by up to two
-points after them: cells are comparable with each other, less so with the paper's. """
+_SHORT = f"""Trained for {SHORT["cora"]} epochs on Cora and {SHORT["pubmed"]} on PubMed, a third and a quarter
+of the recipes', where the validation scores of their searches ([node classification](node-small.md)) still rise by up
+to two points after them: cells are comparable with each other, less so with the paper's. """
 
 SAMPLERS_BENCH = Bench(
     "samplers", "Samplers and variants", """

@@ -151,4 +151,4 @@ settings, the learning rate of its recipe, twice that and half of it. Each is tr
 on a seed that is not reported; the best on the validation nodes of that seed's split goes on, with all epochs, to the
 seeds of the table. The test labels of that split are hidden meanwhile; other draws test on some of its validation
 nodes. `sgcl sweep` does the like for any grid.
-""", (*FLOOR_ROWS, *SGCL, *BASELINES), {"cora": 3, "citeseer": 3}, tuned_page, file="methods-search.jsonl")
+""", (*FLOOR_ROWS, *SGCL, *BASELINES), {"cora": 3}, tuned_page, file="methods-search.jsonl")

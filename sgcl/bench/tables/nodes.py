@@ -35,22 +35,24 @@ def fewer_of_baselines(row: Row, dataset: str) -> int | None:
     return None if row.method in ("sgcl", "sgcl-graphs") else 3 if dataset in SMALL else 1
 
 
-def standing(bench: Bench, lines: Lines) -> list[tuple[str, Way, tuple[str, Value] | None, tuple[str, Any]]]:
-    """For each dataset and way: our best row with its mean, if any was run, and the paper's best."""
+def standing(bench: Bench, lines: Lines, begins: str = ""
+             ) -> list[tuple[str, Way, tuple[str, Value] | None, tuple[str, Any]]]:
+    """For each dataset and way: our best row with its mean, if any was run, and the paper's best; of all rows whose
+    names begin so."""
     found = []
     for dataset in bench.seeds:
         for way in ways_of(bench, dataset):
-            ours = {row.name: value for row in bench.rows if row not in FLOOR_ROWS
+            ours = {row.name: value for row in bench.rows if row not in FLOOR_ROWS and row.name.startswith(begins)
                     and (value := mean(lines.of(bench.of(row, dataset, way)), "test", 100)).number is not None}
             best = max(ours.items(), key=lambda item: item[1].number or 0.0) if ours else None
-            paper = published.best(bench.name, dataset)
+            paper = published.best(bench.name, dataset, begins)
             assert paper is not None
             found.append((dataset, way, best, paper))
     return found
 
 
 def headline(bench: Bench, lines: Lines) -> str:
-    """For how many datasets our best row is at or above the paper's best, by split."""
+    """For how many datasets our best row is at or above the paper's best, by split; and SGCL's above its own there."""
     counts = []
     rows = standing(bench, lines)
     for place, how in enumerate(("with the development nodes of the citation graphs drawn once",
@@ -61,7 +63,13 @@ def headline(bench: Bench, lines: Lines) -> str:
         above = [dataset for dataset, ours, theirs in run if ours is not None and ours >= theirs]
         which = f" ({', '.join(above)})" if above else ""
         counts.append(f"{len(above)} of {len(mine)} datasets{which} {how}, {len(run)} of which have been run")
-    return f"**Our best row is at or above the paper's best row on {counts[0]}; and on {counts[1]}.**"
+    own: dict[str, list[str]] = {}
+    for dataset, way, best, (_, figure) in standing(bench, lines, "SGCL-"):
+        if best is not None and (best[1].number or 0.0) >= figure.value:
+            own.setdefault(dataset, []).append(str(way[0]))
+    which = ": " * bool(own) + ", ".join(f"{dataset} ({', '.join(ways)})" for dataset, ways in own.items())
+    return (f"**Our best row is at or above the paper's best row on {counts[0]}; and on {counts[1]}. SGCL is at or "
+            f"above the best of its own rows in the paper on {len(own)} of {len(bench.seeds)}{which}.**")
 
 
 def small_page(bench: Bench, lines: Lines) -> Page:
@@ -155,9 +163,12 @@ and says which have fewer epochs than their recipes.
 
 Where SGCL is more than a point below its paper: with 20 labels a class, a draw of the development nodes moves the test
 accuracy of one embedding by about as much (compare the two tables of Cora, CiteSeer and PubMed), and the paper's is a
-single draw with a seed of its own. On PubMed its level is that of the random split. On Coauthor CS no setting of the
-search, below, came near the paper's figures on validation nodes, and encoders before their training lie less than a
-point below the trained ones; what separates us there is not known.
+single draw with a seed of its own. On PubMed its level is that of the random split. On CiteSeer the published code
+with its own defaults gave 68.5 to 70.8 % over three seeds, less than this page.
+
+On Photo and Coauthor CS the recipe puts a node's features beside what the encoder gives (`embedding = "features"`), by
+validation nodes; `untrained encoder` has them too. The best row of the paper on Coauthor CS is GREET's, which sees
+a node's own features through a second, high-pass encoder.
 """, (*FLOOR_ROWS, *SGCL, *(row for row in BASELINES if row.name in published.tables()["node-small"]["rows"])),
     NODE_SEEDS, small_page, fewer_of_baselines, ways=small_ways, file="accuracy.jsonl")
 
