@@ -45,6 +45,9 @@ class Estimator:
             raise InputError(f"{self.method_name} takes batches of whole graphs: the sampler is "
                              f"{type(training['sampler']).__name__}, expected WholeGraphs or FullGraph (--sampler "
                              "graphs or full)")
+        if kind.level == "node" and isinstance(training["sampler"], WholeGraphs):
+            raise InputError(f"{self.method_name} embeds nodes of a graph: the sampler graphs draws whole graphs of a "
+                             "collection; take walk, node, edge, ego or full")
         with torch.random.fork_rng(devices=[]):
             made = METHODS[self.method_name](1, **method)  # a bad setting is told here, not at the end of a long load
         check_sync(made, training["sync_grams"])

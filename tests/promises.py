@@ -119,8 +119,8 @@ def check_sparse(made: Estimator, graph: Graph) -> None:
     assert torch.allclose(*losses, rtol=1e-5)
 
 
-def check_lonely(method: Method, graph: Graph) -> torch.Tensor:
-    """A batch without edges has a loss, gradients and an embedding, which is returned."""
+def check_finite(method: Method, graph: Graph) -> torch.Tensor:
+    """A batch, without edges perhaps, has a finite loss, gradients and embedding, which is returned."""
     loss = method.loss(method.augment(graph, seeded()))
     loss.backward()
     assert torch.isfinite(loss)

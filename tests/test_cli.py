@@ -186,6 +186,7 @@ def test_an_out_that_is_there_is_refused_and_left_alone(capsys, out):
 @pytest.mark.parametrize(("words", "message"), [
     (["--smoothing", "tabuin"], "no smoothing named 'tabuin'; did you mean 'taubin'?"),
     (["--sampler", "wlak"], "no sampler named 'wlak'; did you mean 'walk'?"),
+    (["--sampler", "graphs"], "sgcl embeds nodes of a graph: the sampler graphs draws whole graphs of a collection"),
     (["--protocol", "randon"], "no protocol named 'randon'; did you mean 'random'?"),
     (["--layer", "gcnn"], "no layer named 'gcnn'; did you mean 'gcn'?"),
     (["--similarity", "cos"], "argument --similarity: invalid choice: 'cos'"),

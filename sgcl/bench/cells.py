@@ -137,7 +137,8 @@ def with_epochs(method: str, given: Mapping[str, Any], epochs: int) -> dict[str,
     """Settings with so many epochs, and with what begins in one of them moved along."""
     full = {**settings.defaults(method), **given}
     share = epochs / full["epochs"]
-    moved = {name: max(int(name == "start_epoch"), round(share * full[name])) for name in _LATE if name in full}
+    moved = {name: max(int(name == "start_epoch"), round(share * full[name])) for name in _LATE
+             if full.get(name) is not None}
     return {**given, **moved, "epochs": epochs}
 
 

@@ -64,10 +64,11 @@ def check_views(owner: str, z1: Tensor, z2: Tensor) -> None:
                          "(N, D) twice, N at least 2")
 
 
-def check_temperature(owner: str, temperature: float) -> None:
-    """Raise where exponentials of cosines over the temperature would overflow."""
-    if not _COLDEST <= temperature < torch.inf:
-        raise InputError(f"{owner}: temperature is {temperature}, expected a finite number of at least {_COLDEST}")
+def check_temperature(owner: str, temperature: float, least: float = _COLDEST) -> None:
+    """Raise where exponentials of cosines over the temperature would overflow; losses that add up logarithms may go
+    lower."""
+    if not least <= temperature < torch.inf:
+        raise InputError(f"{owner}: temperature is {temperature}, expected a finite number of at least {least}")
 
 
 class _Tile(NamedTuple):

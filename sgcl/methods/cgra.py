@@ -52,7 +52,8 @@ class CGRA(Method):
     After each step the target moves towards the online encoder, phi <- m phi + (1 - m) theta. An encoder is: dropout,
     then GCN layers, each with batch norm, dropout and activation. The pairs are walked through in blocks of rows, made
     again in the backward: time O(E D + N F D + N D² + n² D) a step for n masked nodes, memory O(N D + E + t N). The
-    rows of (L + I)^-1 are worked out once, as visits of a walk that stops at i with probability 1 / (d_i + 1).
+    rows of (L + I)^-1 are worked out once, 256 at a time, as visits of a walk that stops at i with probability
+    1 / (d_i + 1): at most 1,000 a row at each of 50 steps, times the degree.
 
     Args:
         in_channels: F, the width of the node features.
@@ -65,12 +66,14 @@ class CGRA(Method):
         dropout: after each layer, in training.
         mask_rate: the share of nodes whose features are hidden.
         positives: t, how many similar nodes count as positives, the node itself included.
-        temperature: tau, at least 0.02.
+        temperature: tau, at least 0.001.
         momentum: m, how much of the target stays in a step.
 
     Departures from the paper: nodes in other components are no positives, where the published code may fill up with
-    them; visits below 0.001 and beyond 50 steps are left out of the walk, which changes an order only among nodes that
-    are about equally far. In sampled batches positives are those of the whole graph that the batch holds.
+    them; visits below 0.001 and beyond 50 steps are left out of the walk. That leaves some nodes of large, sparse
+    components with fewer than t positives (a sixth of those of PubMed), and a hub of a thousand neighbours with none
+    but itself. In sampled batches positives are those of the whole graph that the batch holds. Without a recipe,
+    training has this library's 200 epochs, not 4,000 and more.
     """
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 256, projection_channels: int = 128,
@@ -85,7 +88,7 @@ class CGRA(Method):
                 raise InputError(f"CGRA: {name} is {count}, expected at least 1")
         if mask_rate == 0:
             raise InputError("CGRA: mask_rate is 0, expected a share above 0: what is masked is what is learnt")
-        check_temperature("CGRA", temperature)
+        check_temperature("CGRA", temperature, least=1e-3)
         self.online = Encoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer, activation=activation,
                               dropout=dropout, norm="batch")
         self.target = copy.deepcopy(self.online).requires_grad_(False)
@@ -149,7 +152,7 @@ def similar_nodes_loss(u: Tensor, v: Tensor, positives: CSR, temperature: float)
 
 def similar_nodes(adj: CSR, count: int, prune: float = _PRUNE, steps: int = _STEPS) -> CSR:
     """(N, N) ones: in row i the ``count`` largest entries of row i of (L + I)^-1, i itself among them; fewer where its
-    component is smaller.
+    component is smaller, or where visits below ``prune`` would be among them.
 
     (L + I)^-1 = sum_k W^k (D + I)^-1 with W = (D + I)^-1 A: W^k are the visits, at step k, of a walk that may stop.
     """

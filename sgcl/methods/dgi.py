@@ -43,7 +43,8 @@ class DGI(Method):
 
     Departures from the paper: training stops where its loss no longer falls if ``patience`` is given, but keeps the
     last weights, not the best ones; in sampled batches summary and shuffle are those of the batch, as in the paper, but
-    the encoder stays the same.
+    the encoder stays the same. Without a recipe, training has this library's 200 epochs, not 10,000 with a patience of
+    20.
     """
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 512, num_layers: int = 1, layer: str = "gcn",

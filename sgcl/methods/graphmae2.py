@@ -78,6 +78,7 @@ class GraphMAE2(Method):
     features stay sparse; the teacher moves after the optimiser's step, not before it; residuals are added wherever
     they are asked for (the published code leaves them out where the width stays). As published, the teacher drops out
     too. Sampled batches are sub-graphs all of whose nodes are latent targets, not only the roots they grew from.
+    Without a recipe, the learning rate stays as it is, where the paper lets it fall by a cosine.
     """
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 1024, num_layers: int = 2, heads: int = 8,

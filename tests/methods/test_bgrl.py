@@ -56,6 +56,16 @@ def test_the_target_gets_no_gradient_and_the_optimiser_does_not_see_it(graph):
     assert learning == {id(p) for p in [*method.online.parameters(), *method.predictor.parameters()]}
 
 
+def test_the_online_encoder_drops_out_and_the_target_does_not(graph):
+    method = made(dropout=1.0)                                            # before the second of its two layers
+    views = method.augment(graph, chance())
+    loss = method.loss(views)
+    loss.backward()
+    assert method.online.layers[0].weight.grad.abs().max() == 0
+    method.target.layers[0].weight.normal_()
+    assert not torch.allclose(method.loss(views), loss)
+
+
 def test_the_target_starts_from_weights_of_its_own():
     method = made()
     assert not torch.allclose(method.online.layers[0].weight, method.target.layers[0].weight)

@@ -76,6 +76,21 @@ def test_the_loss_is_the_formula(graph, chosen):
         assert method.loss(sparse).item() == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_dropout_is_before_every_layer_of_student_teacher_and_decoder_but_not_of_tokens(graph, num_layers):
+    method = made(dropout=1.0, attention_dropout=0.0, num_layers=num_layers)
+    for name, parameter in method.named_parameters():
+        if name.endswith("bias"):                                          # they begin at zero
+            parameter.data.normal_()
+    views, other = method.augment(graph, chance()), graph.replace(x=torch.randn_like(graph.x))
+    loss = method.loss(views)
+    assert torch.allclose(method.loss(views._replace(student=other)), loss)
+    assert torch.allclose(method.loss(views._replace(teacher=other)), loss)
+    loss.backward()
+    assert (method.token.grad.abs().max() > 0) == (num_layers == 1)        # it is added after the first dropout
+    assert method.decoder.weight.grad.abs().max() == 0
+
+
 def test_masks_hide_their_share_of_the_nodes(graph):
     views = made(mask_rate=0.3, remask_rate=0.6, decodings=2).augment(graph, chance())
     assert views.masked.sum() == 12

@@ -34,17 +34,12 @@ def distances(graph: Graph) -> np.ndarray:
     return scipy.sparse.csgraph.shortest_path(graph.adj.with_values(None).to_scipy(), unweighted=True)
 
 
-def slow_loss(z: torch.Tensor, distance: np.ndarray, hops: int, outside: bool, ranking: str, threshold: float,
-              temperature: float) -> float:
-    """The formula node by node: every node of every hop, and every node beyond."""
+def slow_loss(z: torch.Tensor, stands_for: list[np.ndarray], ranking: str, threshold: float) -> float:
+    """The formula node by node: of each group (N, N) for how many nodes of it j stands to i, nearest group first."""
     total = 0.0
     for i in range(len(z)):
-        groups = []
-        for hop in range(1, hops + 1 + outside):
-            there = distance[i] == hop if hop <= hops else distance[i] > hops
-            terms = [math.exp(F.cosine_similarity(z[i], z[j], dim=0).item() / temperature)
-                     for j in np.flatnonzero(there)]
-            groups.append(sum(terms))
+        groups = [sum(group[i, j] * math.exp(F.cosine_similarity(z[i], z[j], dim=0).item() / 0.5)
+                      for j in np.flatnonzero(group[i])) for group in stands_for]
         for k in range(len(groups)):
             others = groups[k + 1:] if ranking == "pairwise" else [sum(groups[k + 1:])]
             for other in others:
@@ -58,10 +53,26 @@ def slow_loss(z: torch.Tensor, distance: np.ndarray, hops: int, outside: bool, r
 def test_the_loss_is_the_formula_where_every_node_is_drawn(graph, ranking, hops, outside, threshold):
     method = made(ranking=ranking, hops=hops, outside=outside, threshold=threshold, samples=40).eval()
     method.start(graph)
+    distance = distances(graph)
+    groups = [distance == hop for hop in range(1, hops + 1)] + [distance > hops] * (outside > 0)
     with torch.no_grad():
         z = method.projector(method.encoder(graph.x, graph.adj)).double()
-        expected = slow_loss(z, distances(graph), hops, outside > 0, ranking, threshold, 0.5)
+        expected = slow_loss(z, groups, ranking, threshold)
         assert method.loss(method.augment(graph, chance())).item() == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("ranking", ["pairwise", "listwise"])
+def test_where_few_are_drawn_each_stands_for_its_share(graph, ranking):
+    method = made(ranking=ranking, samples=2, outside=10, threshold=1.0).eval()
+    method.start(graph)
+    views, distance = method.augment(graph, chance()), distances(graph)
+    drawn = views.pairs.with_values(None).to_dense().numpy()
+    beyond = np.zeros((40, 40))
+    beyond[:, views.drawn.numpy()] = 1
+    groups = [4 / 2 * drawn * (distance == 1), 8 / 2 * drawn * (distance == 2), 40 / 10 * beyond * (distance > 2)]
+    with torch.no_grad():
+        z = method.projector(method.encoder(graph.x, graph.adj)).double()
+        assert method.loss(views).item() == pytest.approx(slow_loss(z, groups, ranking, 1.0), rel=1e-5)
 
 
 @given(random_data(), st.integers(1, 4))
@@ -148,7 +159,7 @@ def test_a_batch_has_the_distances_of_the_whole_graph(graph):
     ({"outside": -1}, "outside is -1, expected at least 0"),
     ({"projection_channels": 0}, "GSCL: projection_channels is 0, expected at least 1"),
     ({"ranking": "pair"}, "no GSCL ranking named 'pair'; did you mean 'pairwise'"),
-    ({"temperature": 0.001}, "GSCL: temperature is 0.001, expected a finite number of at least 0.02"),
+    ({"temperature": 0.0001}, "GSCL: temperature is 0.0001, expected a finite number of at least 0.001"),
     ({"threshold": 0.0}, r"threshold is 0.0, expected a number in \(0, 1\]"),
     ({"threshold": 1.5}, "threshold is 1.5, expected a number"),
     ({"dropout": 1.5}, "dropout is 1.5, expected a probability"),

@@ -106,7 +106,7 @@ def test_without_a_start_a_batch_has_its_own_diffusion(graph):
     assert torch.allclose(views.diffusion.to_dense().double(), dense_diffusion(part, 0.2), atol=1e-5)
 
 
-def test_the_loss_is_the_mean_cross_entropy_of_all_scores(graph):
+def test_the_loss_is_the_mean_cross_entropy_of_all_scores_and_so_is_its_gradient(graph):
     method = made(prune=0.0).double()
     graph = graph.replace(x=graph.x.double())
     views = method.augment(graph, chance())
@@ -115,7 +115,7 @@ def test_the_loss_is_the_mean_cross_entropy_of_all_scores(graph):
 
     def encoded(x):
         h = s @ x @ second.layers[0].weight + second.layers[0].bias
-        return first(x, graph.adj), torch.where(h > 0, h, 0.25 * h)
+        return first(x, graph.adj), torch.where(h > 0, h, second.activations[0].slope * h)
 
     (h1, h2), (fake1, fake2) = encoded(graph.x), encoded(views.fake.x)
     c1, c2 = torch.sigmoid(h1.mean(0)), torch.sigmoid(h2.mean(0))
@@ -123,8 +123,12 @@ def test_the_loss_is_the_mean_cross_entropy_of_all_scores(graph):
     for nodes, summary, is_real in ((h2, c1, True), (h1, c2, True), (fake2, c1, False), (fake1, c2, False)):
         for h in nodes:
             p = torch.sigmoid(h @ method.weight @ summary + method.bias)
-            total -= torch.log(p if is_real else 1 - p).item()
-    assert method.loss(views).item() == pytest.approx(total / 160, rel=1e-6)
+            total = total - torch.log(p if is_real else 1 - p)
+    loss, parameters = method.loss(views), list(method.parameters())
+    assert loss.item() == pytest.approx((total / 160).item(), rel=1e-6)
+    for ours, theirs in zip(torch.autograd.grad(loss, parameters),       # both summaries pass gradients on as well
+                            torch.autograd.grad(total / 160, parameters, retain_graph=True), strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-8)
     assert sorted(views.fake.x.tolist()) == sorted(graph.x.tolist())
     assert views.fake.adj is graph.adj
     assert torch.allclose(method.embed(graph), h1 + h2, atol=1e-6)

@@ -104,6 +104,16 @@ def test_the_mixture_is_fitted_once_to_a_hundred_columns(graph):
     assert torch.allclose(method.mixture, expected)
 
 
+def test_weights_begin_after_a_fifth_of_the_epochs_unless_told_when(ring):
+    for epochs in (1, 4, 5, 9, 10):
+        begins = []
+        model = Estimator(hidden_channels=8, epochs=epochs)
+        model.fit(ring, callbacks=[lambda epoch: begins.append(bool(model.method.mixture.any()))])  # noqa: B023
+        assert begins.index(True) == epochs // 5
+    with pytest.raises(InputError, match="ProGCL: its weights begin in epoch 4 of 3, and until then it is GRACE: take"):
+        Estimator(hidden_channels=8, start_epoch=4, epochs=3).fit(ring)
+
+
 def test_a_batch_weighs_its_own_nodes(graph):
     method = fitted(graph)
     nodes = torch.tensor([3, 4, 9, 20, 21, 35])
