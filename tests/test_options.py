@@ -4,7 +4,7 @@ import dataclasses
 import pytest
 
 from sgcl import InputError, options, settings
-from sgcl.estimator import SGCL
+from sgcl.estimator import SGCL, SGCLGraphs
 from sgcl.samplers import SAMPLERS, RandomNode
 from sgcl.smoothing import SMOOTHINGS
 
@@ -50,7 +50,8 @@ def test_every_setting_of_a_part_is_a_flag_with_the_name_of_the_part(kind, part,
     value = other_than(field.default) if value is None else value
     made = chosen(f"--{kind}", part, *as_flag(f"{part}-{field.name.replace('_', '-')}", value))
     registry = SMOOTHINGS if kind == "smoothing" else SAMPLERS
-    assert SGCL(**made).settings[kind] == registry[part](**{field.name: value})
+    estimator = SGCLGraphs if part == "graphs" else SGCL
+    assert estimator(**made).settings[kind] == registry[part](**{field.name: value})
 
 
 def test_the_one_setting_without_a_flag_is_the_one_that_no_flag_can_hold():
