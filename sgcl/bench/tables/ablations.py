@@ -114,8 +114,8 @@ LOSS_TERMS = Bench(
 `A` keeps the term of the positive pairs alone, `B` that of the negative ones. """ + _RECIPE + """The weight of the
 second term is the recipe's; the paper has 4e-4 on Cora and 1e-4 on the others. On ogbn-arxiv the paper's figures here
 are some 1.4 points below those of its Table 2. `A` alone is least where all embeddings are the same: its disparity of 0
-says how near that has come, on Cora with an accuracy near that of an encoder before its training. The paper's `A`, two points
-or less below both terms, cannot have gone that way; how it was kept from it is not said.
+says how near that has come, on Cora with an accuracy near that of an encoder before its training. The paper's `A`, two
+points or less below both terms, cannot have gone that way; how it was kept from it is not said.
 """, tuple(Row(f"{row.name}/{name}", "sgcl", {**row.settings, "terms": terms})
            for row in SMOOTHED for name, terms in TERMS.items()),
     {"cora": 3, "coauthor-cs": 1, "ogbn-arxiv": 1}, accuracy_page)
