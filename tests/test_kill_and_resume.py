@@ -70,8 +70,9 @@ def progress(folder: Path) -> int:
 
 def killed(server: Server, folder: Path, chance: random.Random, *words: str) -> bool:
     """Run and kill once a random number of batches is done, and a moment later; False if it was done before."""
+    target = chance.randint(max(progress(folder), 0), EPOCHS * BATCHES)
     pid = server.start(*words, "--checkpoint-every", "0")
-    target, deadline = chance.randrange(max(progress(folder), 0), EPOCHS * BATCHES), time.monotonic() + 60
+    deadline = time.monotonic() + 60
     while progress(folder) < target and not (folder / "weights.safetensors").exists():
         assert time.monotonic() < deadline, server.log.read_text()
         time.sleep(0.001)

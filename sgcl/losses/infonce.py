@@ -46,8 +46,14 @@ def info_nce(z1: Tensor, z2: Tensor, *, temperature: float = 0.5, weights: Weigh
     check_views("info_nce", z1, z2)
     check_temperature("info_nce", temperature)
     share = 1.0 if population is None else (population - 1) / (len(z1) - 1)
-    loss: Tensor = _InfoNCE.apply(unit_rows(z1), unit_rows(z2), temperature, weights, share)
-    return loss
+    losses: Tensor = _InfoNCE.apply(unit_rows(z1), unit_rows(z2), temperature, weights, share)
+    return losses.mean()
+
+
+def anchor_losses(u: Tensor, v: Tensor, *, temperature: float) -> Tensor:
+    """(2, N) what :func:`info_nce` is the mean of: log(1 + q / p) for each row of (N, D) rows u and v of length 1."""
+    losses: Tensor = _InfoNCE.apply(u, v, temperature, None, 1.0)
+    return losses
 
 
 def unit_rows(z: Tensor) -> Tensor:
@@ -105,16 +111,16 @@ class _InfoNCE(torch.autograd.Function):
         total = positive.exp() + negative * scale                          # (2, N)
         ctx.save_for_backward(z, 1 - positive.exp() / total, scale / total)
         ctx.temperature, ctx.weights = temperature, weights
-        loss: Tensor = (total.log() - positive).mean()
-        return loss.to(u.dtype)
+        losses: Tensor = total.log() - positive
+        return losses.to(u.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         z, miss, slope = ctx.saved_tensors
-        factor = grad_outputs[0] * ctx.temperature**-0.5 / slope.numel()
+        factor = grad_outputs[0] * ctx.temperature**-0.5                   # (2, N)
         slope = (slope * factor).to(z.dtype)                               # (2, N)
-        grad = z.flip(0) * -(miss.sum(0) * factor).to(z.dtype)[:, None]    # (2, N, D)
+        grad = z.flip(0) * -(miss * factor).sum(0).to(z.dtype)[:, None]    # (2, N, D)
         for rows, columns, tile, forth, back in _tiles(z, ctx.weights):
             own, other = slope[:, rows, None, None], slope[:, columns]
             tile *= own + other if forth is None or back is None else forth * own + back * other

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from sgcl.encoders import Encoder, dropout
 from sgcl.errors import InputError, check_rate
 from sgcl.graph import Graph, scale_rows
-from sgcl.losses.infonce import check_temperature, unit_rows
-from sgcl.losses.logsumexp import group_logsumexp, pair_logsumexp
+from sgcl.losses.infonce import anchor_losses, check_temperature, unit_rows
+from sgcl.losses.logsumexp import group_logsumexp
 from sgcl.methods.base import Method
 from sgcl.methods.moving_average import follow
 from sgcl.smoothing.rows import identity, pruned, row_of, scaled
@@ -50,8 +50,8 @@ class CGRA(Method):
                    {\sum_j f(u_i, v_j) + \sum_{j \ne i} f(u_i, u_j)}.
 
     After each step the target moves towards the online encoder, phi <- m phi + (1 - m) theta. An encoder is: dropout,
-    then GCN layers, each with batch norm, dropout and activation. The pairs are walked through in blocks of rows, made
-    again in the backward: time O(E D + N F D + N D² + n² D) a step for n masked nodes, memory O(N D + E + t N). The
+    then GCN layers, each with batch norm, dropout and activation. The pairs are walked through in tiles, made again
+    in the backward: time O(E D + N F D + N D² + n² D) a step for n masked nodes, memory O(N D + E + t N). The
     rows of (L + I)^-1 are worked out once, 256 at a time, as visits of a walk that stops at i with probability
     1 / (d_i + 1): at most 1,000 a row at each of 50 steps, times the degree.
 
@@ -66,7 +66,7 @@ class CGRA(Method):
         dropout: after each layer, in training.
         mask_rate: the share of nodes whose features are hidden.
         positives: t, how many similar nodes count as positives, the node itself included.
-        temperature: tau, at least 0.001.
+        temperature: tau, at least 0.02.
         momentum: m, how much of the target stays in a step.
 
     Departures from the paper: nodes in other components are no positives, where the published code may fill up with
@@ -88,7 +88,7 @@ class CGRA(Method):
                 raise InputError(f"CGRA: {name} is {count}, expected at least 1")
         if mask_rate == 0:
             raise InputError("CGRA: mask_rate is 0, expected a share above 0: what is masked is what is learnt")
-        check_temperature("CGRA", temperature, least=1e-3)
+        check_temperature("CGRA", temperature)
         self.online = Encoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer, activation=activation,
                               dropout=dropout, norm="batch")
         self.target = copy.deepcopy(self.online).requires_grad_(False)
@@ -137,17 +137,16 @@ def without_features(graph: Graph, nodes: Tensor) -> Graph:
 def similar_nodes_loss(u: Tensor, v: Tensor, positives: CSR, temperature: float) -> Tensor:
     """The loss of (n, D) rows of length 1 and their (n, n) positives, the diagonal among them.
 
-    Both roles are one: of the 2n rows of [u; v], each has all others as candidates.
+    Both roles are one: of the 2n rows of [u; v], each has all others as candidates. InfoNCE's anchors have the same
+    candidates, beside which their one positive stands.
     """
     count = len(u)
     rows = torch.cat([u, v])                                               # (2n, D)
-    own = torch.arange(2 * count, device=u.device)
     row = torch.cat([positives.row, positives.row, positives.row + count, positives.row + count])
     col = torch.cat([positives.idx + count, positives.idx, positives.idx, positives.idx + count])
     near = CSR.from_coo(row[row != col], col[row != col], shape=(2 * count, 2 * count))
-    itself = CSR(torch.arange(2 * count + 1, device=u.device), own)
-    candidates = pair_logsumexp(rows, rows, temperature=temperature, without=itself)                    # (2n,)
-    return (candidates - group_logsumexp(sddmm(near, rows, rows) / temperature, near.row, 2 * count)).mean()
+    candidates = anchor_losses(u, v, temperature=temperature) + torch.linalg.vecdot(u, v) / temperature  # (2, n)
+    return (candidates.flatten() - group_logsumexp(sddmm(near, rows, rows) / temperature, near.row, 2 * count)).mean()
 
 
 def similar_nodes(adj: CSR, count: int, prune: float = _PRUNE, steps: int = _STEPS) -> CSR:

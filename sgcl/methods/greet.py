@@ -16,7 +16,7 @@ from sgcl.encoders import DenseLayer
 from sgcl.errors import InputError, check_rate
 from sgcl.graph import Features, Graph, scale_rows
 from sgcl.losses.infonce import check_temperature, unit_rows
-from sgcl.losses.logsumexp import pair_logsumexp
+from sgcl.losses.logsumexp import both_logsumexps
 from sgcl.methods.base import Method
 from sgcl.smoothing.rows import block_size
 from sgcl.sparse import CSR, SparseFeatures, sddmm, spmm
@@ -74,7 +74,7 @@ class GREET(Method):
         projector_layers: of each projection, 1 or 2.
         alpha: how much the high-pass encoder takes away.
         neighbors: k, how many nodes of similar features count as positives.
-        temperature: tau, at least 0.001.
+        temperature: tau, at least 0.02.
         view1, view2: how the features of the low-pass and the high-pass encoder are made: parts of ``sgcl.views``.
         edge_dropout1, edge_dropout2: of the weights that the low-pass and the high-pass encoder propagate with.
         margin1, margin2: by which an edge shall be more alike than a random pair, or less.
@@ -111,7 +111,7 @@ class GREET(Method):
             raise InputError(f"GREET: discriminator_lr is {discriminator_lr}, expected a finite number above 0")
         check_rate("GREET", "edge_dropout1", edge_dropout1)
         check_rate("GREET", "edge_dropout2", edge_dropout2)
-        check_temperature("GREET", temperature, least=1e-3)
+        check_temperature("GREET", temperature)
         self.low, self.high = (DenseLayer(in_channels, hidden_channels) for _ in range(2))
         _draw(in_channels, self.low, self.high)
         self.low_projector, self.high_projector = (_projector(hidden_channels, projector_layers) for _ in range(2))
@@ -152,8 +152,7 @@ class GREET(Method):
         low = self._low_pass(self.low(views.first.x).relu(), views.graph.adj, weight.detach(), self.edge_dropout1)
         high = self._high_pass(self.high(views.second.x).relu(), views.graph.adj, weight.detach(), self.edge_dropout2)
         u, v = unit_rows(self.low_projector(low)), unit_rows(self.high_projector(high))                 # (N, D)
-        return (many_positives_loss(u, v, views.positives, self.temperature)
-                + many_positives_loss(v, u, views.positives, self.temperature)) / 2
+        return many_positives_loss(u, v, views.positives, self.temperature)
 
     def embed(self, graph: Graph) -> Tensor:
         weight = self.discriminator(graph, walk_returns(graph.adj).to(graph.device))
@@ -214,12 +213,16 @@ class _Discriminator(nn.Module):
 
 
 def many_positives_loss(u: Tensor, v: Tensor, positives: CSR, temperature: float) -> Tensor:
-    """One direction of the contrast of (N, D) rows of length 1; ``positives`` (N, N) are left out of the sum."""
-    score = sddmm(positives, u, v) / temperature
-    near = torch.zeros(len(u), dtype=u.dtype, device=u.device).index_add(0, positives.row, score)
+    """The contrast of (N, D) rows of length 1, the mean of both directions; ``positives`` (N, N) are left out of its
+    sums."""
     count = positives.ptr.diff()
-    contrast = pair_logsumexp(u, v, temperature=temperature, without=positives) - near / count          # (N,)
-    return contrast.masked_fill(count == len(v), 0.0).mean()
+    sums = both_logsumexps(u, v, temperature=temperature, without=positives)
+    total = torch.zeros((), dtype=u.dtype, device=u.device)
+    for own, other, everyone in ((u, v, sums[0]), (v, u, sums[1])):
+        score = sddmm(positives, own, other) / temperature
+        near = torch.zeros(len(u), dtype=u.dtype, device=u.device).index_add(0, positives.row, score)
+        total = total + (everyone - near / count).masked_fill(count == len(v), 0.0).mean()
+    return total / 2
 
 
 def walk_returns(adj: CSR) -> Tensor:

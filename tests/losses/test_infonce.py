@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sgcl import InputError
 from sgcl.losses import info_nce
-from sgcl.losses.infonce import unit_rows
+from sgcl.losses.infonce import anchor_losses, unit_rows
 
 
 def pairs(num_nodes: int, width: int, seed: int = 0, dtype: torch.dtype = torch.double) -> list[torch.Tensor]:
@@ -126,3 +126,11 @@ def test_a_row_of_zeros_is_like_nobody_and_gets_no_gradient():
 def test_bad_input_is_told(change, message):
     with pytest.raises(InputError, match=message):
         info_nce(**{"z1": torch.ones(4, 2), "z2": torch.ones(4, 2), **change})
+
+
+def test_anchors_have_gradients_of_their_own(monkeypatch):
+    monkeypatch.setattr("sgcl.losses.infonce._NODES", 2)
+    u, v = (unit_rows(z).requires_grad_() for z in pairs(5, 3))
+    weight = torch.rand(2, 5, dtype=torch.double, generator=torch.Generator().manual_seed(0))
+    assert anchor_losses(u, v, temperature=0.3).mean().item() == pytest.approx(info_nce(u, v, temperature=0.3).item())
+    assert torch.autograd.gradcheck(lambda a, b: (weight * anchor_losses(a, b, temperature=0.3)).sum(), (u, v))

@@ -154,7 +154,7 @@ def test_dropout_of_both_encoders_is_before_the_first_layer_and_after_the_last(g
     ({"momentum": 2.0}, "momentum is 2.0, expected a probability"),
     ({"positives": 0}, "positives is 0, expected at least 1"),
     ({"projection_channels": 0}, "projection_channels is 0, expected at least 1"),
-    ({"temperature": 0.0}, "CGRA: temperature is 0.0, expected a finite number of at least 0.001"),
+    ({"temperature": 0.0}, "CGRA: temperature is 0.0, expected a finite number of at least 0.02"),
     ({"hidden_channels": 0}, "hidden_channels is 0, expected at least 1"),
 ])
 def test_bad_settings_are_told_in_one_line(chosen, message):

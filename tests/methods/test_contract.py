@@ -63,9 +63,9 @@ def test_the_loss_is_a_finite_number_and_its_gradient_reaches_every_parameter(na
                              epochs=PHASES.get(name, 1))
 
 
-@pytest.mark.parametrize("name", ["cgra", "greet", "gscl"])
-def test_a_low_temperature_does_not_overflow(name, graph):
-    promises.check_finite(promises.begun(estimator(name, {"temperature": 1e-3}), graph), graph)
+@pytest.mark.parametrize(("name", "least"), [("cgra", 0.02), ("greet", 0.02), ("gscl", 1e-3)])
+def test_a_low_temperature_does_not_overflow(name, least, graph):
+    promises.check_finite(promises.begun(estimator(name, {"temperature": least}), graph), graph)
 
 
 @every_case

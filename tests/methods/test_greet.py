@@ -260,7 +260,7 @@ def test_a_view_that_changes_edges_is_told(graph):
     ({"discriminator_lr": 0.0}, "discriminator_lr is 0.0, expected a finite number above 0"),
     ({"edge_dropout1": 2.0}, "edge_dropout1 is 2.0, expected a probability"),
     ({"edge_dropout2": 2.0}, "edge_dropout2 is 2.0, expected a probability"),
-    ({"temperature": 0.0}, "GREET: temperature is 0.0, expected a finite number of at least 0.001"),
+    ({"temperature": 0.0}, "GREET: temperature is 0.0, expected a finite number of at least 0.02"),
 ])
 def test_bad_settings_are_told_in_one_line(chosen, message):
     with pytest.raises(InputError, match=message) as error:
