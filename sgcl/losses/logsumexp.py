@@ -95,8 +95,8 @@ class _PairLogSumExp(torch.autograd.Function):
 
 class _BothLogSumExps(torch.autograd.Function):
     """With E = e^(u_I vᵀ / tau) for some rows I, its row sums are of u_I, and its columns are added up for v. With a
-    and b the gradients over tau and over the sums, S = a_I * (E without W) + (E without Wᵀ) * b: du_I = S v, dv += Sᵀ u_I.
-    """
+    and b the gradients over tau and over the sums, and S = a_I * (E without W) + (E without Wᵀ) * b, du_I = S v and
+    dv += Sᵀ u_I."""
 
     @staticmethod
     def forward(ctx: Any, u: Tensor, v: Tensor, temperature: float, without: CSR) -> tuple[Tensor, Tensor]:
