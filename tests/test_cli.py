@@ -350,7 +350,7 @@ def test_evaluate_prints_one_table_with_the_floors_first(capsys, two_runs):
     assert err == ""
     assert out.splitlines()[0] == "blocks, protocol random, probe converged"
     rows = rows_of(out)
-    assert list(rows) == ["raw features", "untrained encoder", "SGCL-T"]
+    assert list(rows) == ["raw features", "untrained encoder", "propagated features", "SGCL-T"]
     for test, val, count, disparity in rows.values():
         assert "±" in test
         assert "±" in val

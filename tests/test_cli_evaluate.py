@@ -29,7 +29,7 @@ from sgcl.evaluation import (
 from sgcl.graph import Graph
 
 QUICK = ["--hidden-channels", "8", "--epochs", "2", "-q"]
-FLOORS = ["raw features", "untrained encoder"]
+FLOORS = ["raw features", "untrained encoder", "propagated features"]
 BESIDE = {"name", "run", "dataset", "seed", "task", "protocol", "split_seed", "seconds"}
 
 pytestmark = pytest.mark.filterwarnings("ignore:after epoch")  # two epochs on so little may look like a collapse
@@ -109,14 +109,15 @@ def test_a_table_for_each_task(capsys, run):
         "signs of collapse")]
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if line.startswith("│")]
     assert [row[0] for row in rows] == [*FLOORS, "SGCL-T"] * 4
-    assert [row[3] for row in rows[:6]] == ["2"] * 6
-    assert [row[-1] for row in rows[-3:]] == ["1"] * 3
+    assert [row[3] for row in rows[:8]] == ["2"] * 8
+    assert [row[-1] for row in rows[-4:]] == ["1"] * 4
 
 
 def test_collapse_has_no_split_and_is_told_once(capsys, run):
     assert main(["train", "--dataset", "blocks", *QUICK, "--out", "other"]) == 0
     rows = evaluated(capsys, run, "other", "--task", "collapse", "--seeds", "4")
-    assert [row["name"] for row in rows] == ["raw features", *FLOORS[1:] * 2, "SGCL-T", "SGCL-T"]
+    assert [row["name"] for row in rows] == ["raw features", *["untrained encoder"] * 2, "propagated features",
+                                                 *["SGCL-T"] * 2]
 
 
 @pytest.mark.parametrize(("names", "message"), [
@@ -217,7 +218,7 @@ def test_labels_of_nodes_that_the_protocol_leaves_out_do_no_harm(capsys, people,
                  "part"]) == 0
     write("all.csv", ["id", "label"], [(name, int(i) % 2) for i, name in enumerate(people)])
     rows = evaluated(capsys, "part", "--labels", "all.csv")
-    assert [row["protocol"] for row in rows] == ["development"] * 3
+    assert [row["protocol"] for row in rows] == ["development"] * 4
     assert len(np.load("part/ids.npy")) < 60
 
 

@@ -9,7 +9,7 @@ from sgcl import Estimator, demo, runs
 from sgcl.cli import main
 from sgcl.datasets import load
 
-ROWS = ["raw features", "untrained encoder", "SGCL-T", "SGCL-B", "SGCL-D", "Identity"]
+ROWS = ["raw features", "untrained encoder", "propagated features", "SGCL-T", "SGCL-B", "SGCL-D", "Identity"]
 PICTURES = ["curve.png", "map.png", "smoothing.png"]
 FILES = ["config.json", *PICTURES, "embeddings.npy", "embeddings.parquet", "ids.npy", "metrics.jsonl", "results.jsonl",
          "weights.safetensors"]
@@ -40,7 +40,7 @@ def test_one_table_and_a_run_folder(capsys):
     assert [row[0] for row in rows] == ROWS
     assert all(0 <= float(row[1]) <= 100 for row in rows)
     assert lines[-1].startswith("run folder: runs/demo (config.json, ")
-    assert [line.split(":")[0] for line in err.splitlines()] == [f"{name} seed 0" for name in ROWS[2:]]
+    assert [line.split(":")[0] for line in err.splitlines()] == [f"{name} seed 0" for name in ROWS[3:]]
 
     folder = Path("runs/demo")
     assert sorted(file.name for file in folder.iterdir()) == sorted(FILES)
@@ -63,7 +63,7 @@ def test_the_folder_is_a_run_like_any_other(capsys, monkeypatch):
     assert main(["evaluate", "runs/demo", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["results"]
     shown = {line["name"]: line["test"] for line in runs.read_lines(Path("runs/demo/results.jsonl"))[:6]}
-    assert {row["name"]: row["test"] for row in rows} == {name: shown[name] for name in ROWS[:3]}
+    assert {row["name"]: row["test"] for row in rows} == {name: shown[name] for name in ROWS[:4]}
 
 
 def test_a_second_time_has_a_folder_of_its_own(capsys, monkeypatch):
@@ -83,7 +83,7 @@ def test_a_row_is_the_mean_over_seeds_and_splits_in_json_too(capsys, monkeypatch
     outcome = json.loads(out)
     assert outcome["run"] == "here"
     assert [row["name"] for row in outcome["results"]] == ROWS * 2
-    assert [row["split_seed"] for row in outcome["results"]] == [0] * 6 + [1] * 6
+    assert [row["split_seed"] for row in outcome["results"]] == [0] * 7 + [1] * 7
     assert main(["demo", "--seeds", "2", "--epochs", "1", "-q", "--out", "there"]) == 0
     out = capsys.readouterr().out
     assert "2 seeds" in out

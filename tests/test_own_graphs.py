@@ -54,7 +54,8 @@ def test_train_evaluate_and_embed_keep_the_names(files, capsys, monkeypatch, tmp
     capsys.readouterr()
     assert main(["evaluate", "../run", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["results"]
-    assert [row["name"] for row in rows] == ["raw features", "untrained encoder", "SGCL-T"]
+    assert [row["name"] for row in rows] == ["raw features", "untrained encoder", "propagated features",
+                                                 "SGCL-T"]
     assert all(row["test"] > 0.5 for row in rows)
 
 
@@ -190,7 +191,7 @@ def test_columns_of_other_names(capsys, monkeypatch):
     capsys.readouterr()
     for labels in ([], ["--labels", "y.csv", "--id-column", "name", "--label-column", "camp"]):
         assert main(["evaluate", "run", "--json", *labels]) == 0
-        assert len(json.loads(capsys.readouterr().out)["results"]) == 3
+        assert len(json.loads(capsys.readouterr().out)["results"]) == 4
     assert main(["evaluate", "run", "--labels", "y.csv"]) == 2
     assert "name it with id_column= (--id-column)" in capsys.readouterr().err
     Path("run/ids.npy").unlink()  # cut short before its end

@@ -53,8 +53,8 @@ def _probe(cells: Sequence[Cell], load: Callable[[str], Data] = load) -> Iterato
         about = {"settings": settings.encode(made.settings)}
     else:
         embeddings[_OWN], about = _trained(made, graph)
-    if first.is_floor or any(map(_is_shared, cells)):
-        embeddings |= workflow.floor_rows(made, graph)
+    names = [cell.name if cell.is_floor else workflow.FLOORS[1] for cell in cells if cell.is_floor or _is_shared(cell)]
+    embeddings |= workflow.floor_rows(made, graph, names)
     for cell in cells:
         name = cell.name if cell.is_floor else _OWN
         if name not in embeddings:

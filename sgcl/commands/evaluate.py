@@ -16,8 +16,9 @@ from sgcl.report import print_scores
 def command(words: list[str]) -> None:
     """Run the command with these words."""
     parser = Parser(prog="sgcl evaluate", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    description="Score embeddings beside raw features and the untrained encoder. Several runs that\n"
-                                "differ in their seed alone are put together. Rows join their run's results.jsonl.",
+                    description="Score embeddings beside raw and propagated features and the untrained encoder.\n"
+                                "Several runs that differ in their seed alone are put together. Rows join their run's\n"
+                                "results.jsonl.",
                     epilog="tasks:\n" + "\n".join(f"  {name:<12}{task.about}" for name, task in TASKS.items()) +
                            "\n\nAll but links judge the embedding that the run left. It was made with all links in "
                            "sight, so\nfor links the run's method is trained anew for each split, with its settings, "
@@ -38,7 +39,7 @@ def command(words: list[str]) -> None:
     parser.add_argument("--graph", metavar="STORE", help="for runs that were trained from parts, the store these were "
                         "cut from; it is embedded into the run first")
     parser.add_argument("--floors", action=argparse.BooleanOptionalAction, default=True,
-                        help="also score raw features and the untrained encoder")
+                        help="also score raw features, the untrained encoder and propagated features")
     arguments.add_common(parser)
     parser.add_argument("--threads", type=int, metavar="N", default=None, help="CPU threads; all cores unless given")
     given = parser.parse_args(words)

@@ -3,7 +3,7 @@
 from sgcl.evaluation.clustering import Clustering, cluster
 from sgcl.evaluation.collapse import Collapse, collapse, effective_rank, mean_cosine
 from sgcl.evaluation.disparity import Disparity, dirichlet_energy, disparity
-from sgcl.evaluation.floors import raw_features
+from sgcl.evaluation.floors import propagated_features, raw_features
 from sgcl.evaluation.folds import cross_validated_probe
 from sgcl.evaluation.graphs import SVC_GRID, GraphScore, Tu, svc_probe
 from sgcl.evaluation.knn import K_GRID, knn_probe
@@ -52,6 +52,7 @@ __all__ = [
     "linear_probe",
     "link_auc",
     "mean_cosine",
+    "propagated_features",
     "published_probe",
     "raw_features",
     "roc_auc",

@@ -146,7 +146,8 @@ def similar_nodes_loss(u: Tensor, v: Tensor, positives: CSR, temperature: float)
     col = torch.cat([positives.idx + count, positives.idx, positives.idx, positives.idx + count])
     near = CSR.from_coo(row[row != col], col[row != col], shape=(2 * count, 2 * count))
     candidates = anchor_losses(u, v, temperature=temperature) + torch.linalg.vecdot(u, v) / temperature  # (2, n)
-    return (candidates.flatten() - group_logsumexp(sddmm(near, rows, rows) / temperature, near.row, 2 * count)).mean()
+    positive = group_logsumexp(sddmm(near, rows, rows) / temperature, near.row, 2 * count)              # (2n,)
+    return torch.mean(candidates.flatten() - positive)
 
 
 def similar_nodes(adj: CSR, count: int, prune: float = _PRUNE, steps: int = _STEPS) -> CSR:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -12,15 +12,14 @@ from torch_geometric.data import Data
 
 from sgcl import embeddings, ram, store
 from sgcl.estimator import Estimator
-from sgcl.evaluation import PROTOCOLS, TASKS, Case, LinkSplit, raw_features, split_links
+from sgcl.evaluation import PROTOCOLS, TASKS, Case, LinkSplit, propagated_features, raw_features, split_links
 from sgcl.graph import Graph, one_column_each
 from sgcl.mapped import MappedFeatures
-from sgcl.methods import Method
 from sgcl.readers import STRUCTURAL, read_graph
 from sgcl.sparse import CSR
 from sgcl.workflow.embedding import some_memory
 
-FLOORS = ("raw features", "untrained encoder")
+FLOORS = ("raw features", "untrained encoder", "propagated features")
 
 
 def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_seed: int | None, task: str = "probe",
@@ -37,25 +36,31 @@ def score(embedding: Tensor, data: Data, graph: Graph, *, protocol: str, split_s
             "seconds": round(time.perf_counter() - start, 3)}
 
 
-def floor_rows(estimator: Estimator, graph: Graph) -> dict[str, Tensor]:
-    """What any method must beat: the features themselves, and its encoder before training."""
-    method = estimator.untrained(graph.num_features)
-    if isinstance(graph.x, MappedFeatures):
-        return _stored_floors(estimator, method, graph)
-    untrained = embeddings.compute(method, estimator.graph(graph))
-    if one_column_each(graph.x):  # nothing to score, and (N, N) written out
-        return {FLOORS[1]: untrained}
-    return dict(zip(FLOORS, (raw_features(graph), untrained), strict=True))
+def floor_rows(estimator: Estimator, graph: Graph, names: Collection[str] = FLOORS) -> dict[str, Tensor]:
+    """What any method must beat: the features themselves, its encoder before training, and, of single graphs, the
+    features propagated. A graph without features, or with more than fit the memory, has the encoder alone."""
+    of_features = {FLOORS[0]: raw_features, FLOORS[2]: propagated_features}
+    if graph.graph_ptr is not None:
+        del of_features[FLOORS[2]]
+    wanted = [name for name in of_features if name in names]
+    if wanted and not one_column_each(graph.x) and _fit(graph):
+        rows = {name: of_features[name](graph.in_memory()) for name in wanted}
+    else:
+        rows = {}
+    if FLOORS[1] in names:
+        method = estimator.untrained(graph.num_features)
+        stored = isinstance(graph.x, MappedFeatures) and embeddings.in_blocks(method)
+        rows[FLOORS[1]] = embeddings.compute(method, estimator.graph(graph), memory=some_memory() if stored else None)
+    return {name: rows[name] for name in FLOORS if name in rows}
 
 
-def _stored_floors(estimator: Estimator, method: Method, graph: Graph) -> dict[str, Tensor]:
-    """The same for the graph of a store: in blocks where the method can, and features only where they fit."""
-    memory = some_memory() if embeddings.in_blocks(method) else None
-    untrained = embeddings.compute(method, estimator.graph(graph), memory=memory)
-    if 3 * 4 * graph.num_nodes * graph.num_features > ram.free_memory():
-        warnings.warn(f"the {FLOORS[0]} are not scored: they do not fit the memory", stacklevel=2)
-        return {FLOORS[1]: untrained}
-    return dict(zip(FLOORS, (raw_features(graph.in_memory()), untrained), strict=True))
+def _fit(graph: Graph) -> bool:
+    """Whether features that are not in memory as they are, or sparse, can be written out, three times in all."""
+    dense = isinstance(graph.x, Tensor) or graph.graph_ptr is not None
+    fits = dense or 3 * 4 * graph.num_nodes * graph.num_features < ram.free_memory()
+    if not fits:
+        warnings.warn(f"the {FLOORS[0]} are not scored: they do not fit the memory", stacklevel=3)
+    return fits
 
 
 def without_links(data: Data, seed: int, files: Mapping[str, Any] | None = None) -> tuple[LinkSplit, Graph]:

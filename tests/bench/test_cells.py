@@ -58,12 +58,12 @@ def test_a_line_with_a_setting_that_is_no_more_belongs_to_no_cell():
 
 
 def test_a_floor_is_told_by_its_name_whatever_trains_beside_it():
-    floors = [cell(name="raw features"), cell(name="untrained encoder")]
-    assert len({one.key for one in [*floors, cell()]}) == 3
+    floors = [cell(name=name) for name in FLOORS]
+    assert len({one.key for one in [*floors, cell()]}) == 4
     assert floors[0].training == floors[1].training != cell().training
     for floor, name in zip(floors, FLOORS, strict=True):
         assert cell(name=name, settings={"epochs": 9}).key == floor.key
-        assert (cell(name=name, settings={"hidden_channels": 9}).key == floor.key) == (name == "raw features")
+        assert (cell(name=name, settings={"hidden_channels": 9}).key == floor.key) == (name != "untrained encoder")
         assert key_of({**floor.line(), "settings": {}}) == key_of(floor.line()) == floor.key
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from parted import made_store, ring
 
+from sgcl import workflow
 from sgcl.cli import main
 
 TRAIN = ["--sampler", "walk", "--walk-batch-size", "20", "--walk-batches", "4", "--epochs", "1", "-q",
@@ -63,7 +64,7 @@ def test_the_whole_store_is_embedded_and_scored(folder, tmp_path, capsys):
     for _ in range(2):  # embedded, then as it was embedded
         assert main(["evaluate", str(tmp_path / "run"), "--graph", str(folder / "g.store"), "--json", "-q"]) == 0
         rows = json.loads(capsys.readouterr().out)["results"]
-        assert {row["name"] for row in rows} == {"raw features", "untrained encoder", "SGCL-T"}
+        assert {row["name"] for row in rows} == {*workflow.FLOORS, "SGCL-T"}
         assert np.array_equal(np.load(tmp_path / "run" / "embeddings.npy"), np.load(tmp_path / "z.npy"))
     assert np.load(tmp_path / "run" / "ids.npy").tolist() == (10 * np.arange(80)).tolist()
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from sgcl import workflow
 from sgcl.cli import main
 
 TRAIN = ["--sampler", "walk", "--walk-batch-size", "20", "--walk-batches", "2", "--epochs", "1", "-q",
@@ -43,7 +44,7 @@ def test_a_run_on_a_store_is_the_run_on_its_files(folder):
 def test_it_is_scored(folder, capsys):
     assert main(["evaluate", str(folder / "run"), "--task", "probe,collapse", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["results"]
-    assert {row["name"] for row in rows} == {"raw features", "untrained encoder", "SGCL-T"}
+    assert {row["name"] for row in rows} == {*workflow.FLOORS, "SGCL-T"}
     assert {row["disparity_reason"] for row in rows if row["task"] == "probe"} == {"the graph has no inter-class edges"}
 
 

@@ -12,7 +12,7 @@ from sgcl.smoothing import SMOOTHINGS
 from sgcl.trainer import TrainingError
 
 QUICK = {"hidden_channels": 8, "epochs": 2}
-FLOORS = ["raw features", "untrained encoder"]
+FLOORS = ["raw features", "untrained encoder", "propagated features"]
 
 pytestmark = pytest.mark.usefixtures("datasets")
 
@@ -91,11 +91,11 @@ def test_what_several_runs_have_in_common_is_given_once(tmp_path):
                for smoothing in ("taubin", "identity") for seed in (0, 1)]
     rows = workflow.evaluate_runs(folders)
     counts = {name: sum(row["name"] == name for row in rows) for name in dict.fromkeys(row["name"] for row in rows)}
-    assert counts == {"raw features": 2, "untrained encoder": 2, "SGCL-T": 2, "SGCL-Identity": 2}
+    assert counts == {**dict.fromkeys(FLOORS, 2), "SGCL-T": 2, "SGCL-Identity": 2}
     for folder in folders:                                                 # but each run has all of its own
         lines = runs.read_lines(folder / "results.jsonl")
-        assert [line["name"] for line in lines[:2]] == FLOORS
-        assert len(lines) == 3
+        assert [line["name"] for line in lines[:3]] == FLOORS
+        assert len(lines) == 4
         assert {line["run"] for line in lines} == {str(folder)}
 
 
@@ -203,7 +203,7 @@ def test_no_number_is_no_value_in_json(tmp_path, datasets):
     datasets("blocks", data)
     trained(tmp_path / "run", protocol="public")
     rows = workflow.evaluate_runs([tmp_path / "run"], probe="published")
-    assert [row["val"] for row in rows] == [None, None, None]
+    assert [row["val"] for row in rows] == [None] * 4
     assert "NaN" not in (tmp_path / "run" / "results.jsonl").read_text()
 
 
@@ -213,7 +213,7 @@ def test_settings_left_out_by_an_older_version_are_the_defaults(tmp_path):
     del config["settings"]["normalize_features"]
     runs.write_config(tmp_path / "run", config)
     assert settings.defaults("sgcl")["normalize_features"] is False
-    assert len(workflow.evaluate_runs([tmp_path / "run"])) == 3
+    assert len(workflow.evaluate_runs([tmp_path / "run"])) == 4
 
 
 def test_without_matplotlib_there_are_no_pictures(tmp_path, monkeypatch):
