@@ -11,7 +11,7 @@ from sgcl.evaluation.links import LinkSplit, link_auc, split_links
 from sgcl.evaluation.metrics import METRICS, roc_auc
 from sgcl.evaluation.probe import C_GRID, ProbeResult, linear_probe
 from sgcl.evaluation.protocol import Protocol
-from sgcl.evaluation.protocols import PROTOCOLS, Development, Fixed, Grace, Linkx, Ogb, Public, Random, Redrawn
+from sgcl.evaluation.protocols import PROTOCOLS, Development, Fixed, Grace, Linkx, Ogb, Public, Random, Redrawn, Sgcl
 from sgcl.evaluation.published import published_probe
 from sgcl.evaluation.splits import Split
 from sgcl.evaluation.tasks import TASKS, Case, Task
@@ -39,6 +39,7 @@ __all__ = [
     "Public",
     "Random",
     "Redrawn",
+    "Sgcl",
     "Split",
     "Task",
     "Tu",

@@ -71,4 +71,4 @@ def test_pages_are_the_same_every_time(tmp_path, capsys):
     assert {"README.md", "node-small.md"} <= set(written)
     assert ("| SGCL-T | 84.50 ± 0.71 | 80.00 ± 0.00 | 2 of 5 | 84.33 ± 0.45 | +0.17 | yes | 7 | as told above |"
             in written["node-small.md"])
-    assert "on 0 of 6 datasets with the development nodes" in written["README.md"]
+    assert "on 0 of 6 datasets with the paper's own split" in written["README.md"]

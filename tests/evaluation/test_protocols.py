@@ -19,6 +19,7 @@ from sgcl.evaluation import (
     Public,
     Random,
     Redrawn,
+    Sgcl,
     knn_probe,
     linear_probe,
     published_probe,
@@ -43,7 +44,7 @@ def same(a, b):
 
 
 def test_names():
-    assert list(PROTOCOLS) == ["public", "random", "development", "redrawn", "fixed", "grace", "ogb", "linkx",
+    assert list(PROTOCOLS) == ["public", "random", "development", "sgcl", "redrawn", "fixed", "grace", "ogb", "linkx",
                                "tu"]
     assert all(name == protocol.name for name, protocol in PROTOCOLS.items())
     with pytest.raises(InputError, match=r"no protocol named 'develop'; did you mean 'development'\? known: "):
@@ -111,6 +112,20 @@ def test_development_tests_the_same_nodes_in_all_runs():
     first, second = (Development(size=40, per_class=3).split(data, seed) for seed in (0, 1))
     assert torch.equal(first.test, second.test)
     assert not torch.equal(first.train, second.train)
+
+
+def test_the_papers_split_is_one_with_training_nodes_drawn_with_replacement():
+    labels = [0, 1, 2] * 30
+    found = [sets(Sgcl(size=40, per_class=9).split(ring(labels), seed)) for seed in (0, 1)]
+    assert found[0] == found[1]
+    drawn = np.random.RandomState(12345).choice(90, 40, replace=False)
+    random, train = np.random.RandomState(12345), []
+    for label in range(3):
+        train += random.choice([node for node in drawn if labels[node] == label], 9).tolist()
+    assert len(set(train)) < 27
+    assert found[0] == [set(train), set(drawn.tolist()) - set(train), set(range(90)) - set(drawn.tolist())]
+    with pytest.raises(InputError):
+        Sgcl(size=40, per_class=9).split(ring(labels), -1)
 
 
 def test_redrawn_tests_other_nodes_in_every_run():
