@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sgcl.encoders.layers import ALL, GCNLayer
 from sgcl.graph import Graph
+from sgcl.sparse import spmm
 
 _STEPS = 16    # of the propagation
 _KEPT = 0.05   # the share of a node's own features in it
@@ -34,8 +34,10 @@ def propagated_features(graph: Graph | Data) -> Tensor:
     """
     graph = Graph.from_data(graph)
     step = x = raw_features(graph)                                         # (N, F)
-    averaging, total = GCNLayer.prepare(graph.adj), x * _KEPT
+    scale = (graph.adj.row_sum() + 1).rsqrt()                              # (N,)
+    weight = graph.adj.values() * scale[graph.adj.row] * scale[graph.adj.idx]                           # (nnz,)
+    total = x * _KEPT
     for _ in range(_STEPS):
-        step = averaging.times(step, ALL)
+        step = spmm(graph.adj, step, weight, scale.square()[:, None])
         total.add_(step, alpha=(1 - _KEPT) / _STEPS)
     return total

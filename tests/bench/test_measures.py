@@ -60,7 +60,7 @@ def test_attributes_of_nodes_are_asked_for():
 
 def test_a_floor_that_cannot_be_scored_says_so(monkeypatch):
     cell = Cell("raw features", "dgi", "digits", 0, "random", "converged", settings=SMALL)
-    monkeypatch.setattr(measures.workflow, "floor_rows", lambda made, graph: {})
+    monkeypatch.setattr(measures.workflow, "floor_rows", lambda made, graph, names: {})
     (line,) = measures.measure([cell])
     assert line["failed"] == "there are no features to score"
 

@@ -7,7 +7,7 @@ import torch
 
 from sgcl import SGCL, runs, workflow
 from sgcl.datasets import load
-from sgcl.evaluation import PROTOCOLS, Development, Fixed, Linkx, Ogb, Public, Random, Redrawn
+from sgcl.evaluation import PROTOCOLS, Development, Fixed, Linkx, Ogb, Public, Random, Redrawn, Sgcl
 from sgcl.graph import Graph
 
 CHOSEN = {"hidden_channels": 8, "epochs": 12, "patience": 1, "lr": 0.05}  # stopped early: epochs are a choice too
@@ -17,7 +17,7 @@ TRAINED = ("weights.safetensors", "embeddings.npy", "ids.npy")
 @pytest.fixture(autouse=True)
 def small(monkeypatch, datasets):
     """Protocols that fit a hundred nodes, and probes of a few steps."""
-    for protocol in (Development, Redrawn):
+    for protocol in (Development, Sgcl, Redrawn):
         monkeypatch.setitem(PROTOCOLS, protocol.name, protocol(size=40, per_class=5))
     for protocol in (Public, Random, Development, Fixed, Ogb, Linkx):
         monkeypatch.setattr(protocol, "steps", 40)
