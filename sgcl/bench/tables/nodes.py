@@ -143,9 +143,9 @@ def _search_table(dataset: str, lines: Sequence[Line]) -> Table:
 
 NODE_SMALL = Bench(
     "node-small", "Node classification, small and medium graphs", """
-Mean and sample deviation over seeds; a seed draws both the encoder and, but for `sgcl`, the split. `SGCL-Identity` is the same method
-with the conventional target: what a smoothing adds is the difference to that row. The paper used a probe of 5,000
-optimiser steps; here it is logistic regression run to convergence.
+Mean and sample deviation over seeds; a seed draws both the encoder and, but for `sgcl`, the split. `SGCL-Identity`
+is the same method with the conventional target: what a smoothing adds is the difference to that row. The paper used a
+probe of 5,000 optimiser steps; here it is logistic regression run to convergence.
 
 The citation graphs are split in three ways, on the same embeddings of the largest component:
 
