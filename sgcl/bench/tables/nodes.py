@@ -167,8 +167,8 @@ Where SGCL is more than a point below its paper: with 20 labels a class, a draw 
 accuracy of one embedding by about as much (compare the tables of Cora, CiteSeer and PubMed). On PubMed its level is
 that of the random split. On CiteSeer the published code with its own defaults gave 68.5 to 70.8 % over three seeds,
 less than this page. *Propagated features*, averaged over neighbourhoods with nothing learnt, are above all rows of
-SGCL on CiteSeer, and on Cora, Photo and PubMed at random less than half a point below the best: what a method adds to
-them is little on any of these graphs.
+SGCL on CiteSeer, and on Cora, Photo and PubMed at random less than half a point from the best of them: what the
+training adds to averaging is little there.
 
 On Photo and Coauthor CS the recipe puts a node's features beside what the encoder gives (`embedding = "features"`), by
 validation nodes; `untrained encoder` has them too. The best row of the paper on Coauthor CS is GREET's, which sees
