@@ -84,6 +84,6 @@ def _share(run: int, asked: int) -> Value:
     return Value(run / asked if asked else None, f"{run} of {asked}")
 
 
-def named(name: str) -> list[Bench]:
-    """The benchmark of that name; ``all`` is all of them."""
-    return list(BENCHES.values()) if name == "all" else [BENCHES[name]]
+def named(names: Sequence[str]) -> list[Bench]:
+    """The benchmarks of those names; ``all`` is all of them."""
+    return list(BENCHES.values()) if list(names) == ["all"] else [BENCHES[name] for name in names]

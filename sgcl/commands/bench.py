@@ -30,14 +30,14 @@ def command(words: list[str]) -> None:
     if words and words[0] == "render":
         return _render(words[1:])
     parser = Parser(prog="sgcl bench", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    usage="sgcl bench NAME|all|list [flag ...]\n       sgcl bench render [--results FOLDER] [--out "
+                    usage="sgcl bench NAME ...|all|list [flag ...]\n       sgcl bench render [--results FOLDER] [--out "
                           "FOLDER]",
                     description="Run the tables and figures of the paper cell by cell, each cell once: a line of JSON "
                                 "with its settings,\nseed, protocol, times and versions. The same command goes on "
                                 "where it was when it was stopped.",
                     epilog="\n".join(["benchmarks:", *(f"  {one.name:<18}{one.title}" for one in BENCHES.values())]) +
                            "\n\nexample: sgcl bench node-small --datasets cora --methods SGCL-T GRACE --seeds 3")
-    parser.add_argument("name", metavar="NAME", help="a benchmark, 'all', or 'list' to see what there is")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="benchmarks, 'all', or 'list' to see what there is")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="those of the table unless given; others of the "
                         "catalogue are taken too")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="rows, or methods with all their rows")
@@ -61,7 +61,7 @@ def command(words: list[str]) -> None:
     if given.data_root is not None:
         os.environ["SGCL_DATA"] = given.data_root  # children inherit it
     lines = read_lines(given.results)
-    if given.name == "list":
+    if given.names == ["list"]:
         return _list(lines, given.json)
     benches = _chosen(given)
     if given.dry_run:
@@ -72,7 +72,7 @@ def command(words: list[str]) -> None:
     if given.json:
         print(json.dumps(vars(outcome)))
         return
-    print(f"{given.name}: {outcome.asked} cells, {outcome.known} known before, {outcome.done} measured"
+    print(f"{' '.join(given.names)}: {outcome.asked} cells, {outcome.known} known before, {outcome.done} measured"
           + (f", {outcome.failed} failed" if outcome.failed else ""))
     if outcome.left:
         print(f"{outcome.left} cells were not begun, for they would not fit the budget: the same command goes on")
@@ -102,8 +102,8 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def _chosen(given: Any) -> list[Bench]:
-    """The benchmarks that are asked for; of all of them, those that have such rows and datasets."""
-    benches = named(given.name)
+    """The benchmarks that are asked for; of several, those that have such rows and datasets."""
+    benches = named(given.names)
     for name in given.datasets or ():
         if not name.startswith(BLOCKS):
             datasets.DATASETS[name]  # an unknown name is told before anything else

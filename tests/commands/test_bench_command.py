@@ -11,6 +11,7 @@ from sgcl.cli import main
 
 @pytest.mark.parametrize(("words", "told"), [
     (["nodesmall"], "no benchmark named 'nodesmall'; did you mean 'node-small'?"),
+    (["node-small", "nodesmall"], "no benchmark named 'nodesmall'; did you mean 'node-small'?"),
     (["node-small", "--datasets", "coraa"], "no dataset named 'coraa'; did you mean 'cora'?"),
     (["node-small", "--datasets", "mutag"], "no dataset of node-small named 'mutag'"),
     (["graphs", "--methods", "SGCL-X"], "no row or method of graphs named 'SGCL-X'; did you mean 'SGCL-"),
@@ -44,6 +45,18 @@ def test_a_dry_run_lists_cells_and_runs_none(tmp_path, capsys):
     assert out.count("digits SGCL-T seed 0, random split, converged probe\n") == 1  # though many tables ask for it
     assert "cells in" in out.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_several_tables_share_their_trainings(tmp_path, capsys):
+    def planned(*names):
+        assert main(["bench", *names, "--datasets", "digits", "--methods", "sgcl", "--dry-run", "--json", "--results",
+                     str(tmp_path)]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    together = planned("node-small", "baselines")
+    cells = {cell for job in together for cell in job["cells"]}
+    assert cells == {cell for name in ("node-small", "baselines") for job in planned(name) for cell in job["cells"]}
+    assert len(together) < len(planned("node-small")) + len(planned("baselines"))
 
 
 def test_data_that_is_not_here_is_told_and_noted(tmp_path, monkeypatch, capsys):
