@@ -1,6 +1,7 @@
 """Encoders: node features and an adjacency in, (N, D) embeddings out."""
 
-from sgcl.encoders.dense import DenseLayer, dropout
+from sgcl.encoders.dense import DenseLayer
+from sgcl.encoders.dropout import dropout
 from sgcl.encoders.encoder import Encoder
 from sgcl.encoders.graph_encoder import Encoded, GraphEncoder
 from sgcl.encoders.layers import LAYERS, GATLayer, GCNLayer, GINLayer, SAGELayer

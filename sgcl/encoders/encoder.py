@@ -7,10 +7,10 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sgcl.encoders.blocks import Limit, degrees, layer_in_blocks, limit_for
+from sgcl.encoders.dropout import dropout
 from sgcl.encoders.layers import LAYERS
 from sgcl.encoders.norm import BatchNorm
 from sgcl.encoders.prelu import PReLU
@@ -81,7 +81,7 @@ class Encoder(nn.Module):
             return self._in_blocks(x, prepared.ptr, prepared.rows, limit)
         for number, layer in enumerate(self.layers):
             if number:
-                x = F.dropout(x, self.dropout, self.training)  # type: ignore[arg-type]
+                x = dropout(x, self.dropout, self.training)
             x = self._shaped(number, layer(x, prepared))
         return x  # type: ignore[return-value]
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from sgcl.encoders.dropout import dropout
 from sgcl.encoders.encoder import ACTIVATIONS
 from sgcl.encoders.layers import LAYERS, GINLayer
 from sgcl.encoders.norm import BatchNorm
@@ -92,6 +92,6 @@ class GraphEncoder(nn.Module):
         for layer, norm, activation in zip(self.layers, self.norms, self.activations, strict=True):
             h = layer(h, prepared)                                         # (N, D)
             h = activation(norm(h)) if self.norm == "before" else norm(activation(h))
-            h = F.dropout(h, self.dropout, self.training)
+            h = dropout(h, self.dropout, self.training)
             layers.append(h)
         return Encoded(layers, graph, self.readout, self.jump)

@@ -7,12 +7,14 @@ Each layer has ``prepare(adj)``, what it needs of the graph, made once and share
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from sgcl.encoders.dropout import dropout
 from sgcl.errors import InputError, check_rate
 from sgcl.graph import Features
 from sgcl.mapped import is_sparse
@@ -204,7 +206,17 @@ class GATLayer(Layer):
 
     def sum(self, h: Tensor, prepared: CSR, scores: Tensor | None, rows: slice = ALL, first: int = 0) -> Tensor:
         assert scores is not None
-        some = slice(first // self.width, -(-(first + h.size(1)) // self.width))  # the heads of these columns
+        heads = range(first // self.width, -(-(first + h.size(1)) // self.width))               # those of these columns
+        near, own = self.attention(prepared, scores, rows, slice(heads.start, heads.stop))
+        ends = [min(head * self.width + self.width - first, h.size(1)) for head in heads]
+        parts = h.split([end - start for start, end in pairwise([0, *ends])], dim=1)
+        seen = [spmm(prepared, part, near[:, number]) + own[:, number, None] * part[rows]
+                for number, part in enumerate(parts)]
+        return torch.cat(seen, dim=1)
+
+    def attention(self, prepared: CSR, scores: Tensor, rows: slice | Tensor = ALL, some: slice = ALL,
+                  ) -> tuple[Tensor, Tensor]:
+        """How much each neighbour counts, (nnz, heads), and a node itself, (n, heads), for some of the heads."""
         s, t = scores[rows, :self.heads][:, some], scores[:, self.heads:][:, some]
         row, col = prepared.row, prepared.idx
         score = F.leaky_relu(s[row] + t[col], 0.2)                         # (nnz, heads)
@@ -212,13 +224,8 @@ class GATLayer(Layer):
         top = own.detach().scatter_reduce(0, row[:, None].expand_as(score), score.detach(), "amax")
         score, own = (score - top[row]).exp(), (own - top).exp()
         total = own.index_add(0, row, score)
-        score = F.dropout(score / total[row], self.dropout, self.training)
-        own = F.dropout(own / total, self.dropout, self.training)
-        seen = []
-        for number, head in enumerate(range(some.start, some.stop)):
-            part = h[:, max(head * self.width - first, 0):(head + 1) * self.width - first]
-            seen.append(spmm(prepared, part, score[:, number]) + own[:, number, None] * part[rows])
-        return torch.cat(seen, dim=1)
+        return (dropout(score / total[row], self.dropout, self.training),
+                dropout(own / total, self.dropout, self.training))
 
     def outer(self, summed: Tensor, x: Features) -> Tensor:
         return summed + self.bias

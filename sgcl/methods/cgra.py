@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sgcl.encoders import Encoder, dropout
@@ -124,8 +123,8 @@ class CGRA(Method):
 
     def _encoded(self, encoder: Encoder, graph: Graph) -> Tensor:
         """Dropout before the first layer and after the last; the encoder has it in between."""
-        h = encoder(dropout(graph.x, self.input_dropout, self.training), graph.adj)
-        return F.dropout(h, self.dropout, self.training)
+        h: Tensor = encoder(dropout(graph.x, self.input_dropout, self.training), graph.adj)
+        return dropout(h, self.dropout, self.training)
 
 
 def without_features(graph: Graph, nodes: Tensor) -> Graph:

@@ -10,7 +10,6 @@ import math
 from typing import Any, Literal, NamedTuple, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sgcl.encoders import DenseLayer, GATLayer, dropout
@@ -21,7 +20,7 @@ from sgcl.graph import Features, Graph, scale_rows
 from sgcl.methods.base import Method
 from sgcl.methods.moving_average import follow
 from sgcl.methods.recompute import recomputed
-from sgcl.sparse import CSR, SparseFeatures
+from sgcl.sparse import CSR, SparseFeatures, spmm
 from sgcl.views import Compose, View
 
 Remask = Literal["fixed", "random"]
@@ -137,10 +136,11 @@ class GraphMAE2(Method):
         hidden = views.masked.nonzero().view(-1)
         x = views.whole.x[hidden]                                          # (|M|, F)
         x = x.to_dense() if isinstance(x, SparseFeatures) else x
-        codes = self.bridge(h)                                             # (N, D)
+        near = views.whole.adj.take_rows(hidden)                           # (|M|, N)
+        codes = h if self.code_token is None else self.bridge(h)           # (N, D)
         loss: Tensor = self.latent_weight * recomputed(self._latent_error, h, target, entries=h.numel())
         for remasked in views.remasked:
-            loss = loss + recomputed(self._decoding_error, codes, remasked, views.whole.adj, hidden, x,
+            loss = loss + recomputed(self._decoding_error, codes, remasked, near, hidden, x,
                                      entries=max(h.numel(), x.numel()))
         return loss
 
@@ -155,13 +155,19 @@ class GraphMAE2(Method):
     def _latent_error(self, h: Tensor, target: Tensor) -> Tensor:
         return _cosine_error(self.predictor(self.projector(h)), target, 1.0)
 
-    def _decoding_error(self, codes: Tensor, remasked: Tensor, adj: CSR, hidden: Tensor, x: Tensor) -> Tensor:
-        """How badly the (|M|, F) features of the hidden nodes are decoded from the codes that are not masked."""
-        seen = codes.masked_fill(remasked[:, None], 0.0)
-        if self.code_token is not None:
-            seen = seen + remasked[:, None] * self.code_token
-        seen = F.dropout(seen, self.dropout, self.training)
-        return _cosine_error(self.decoder(seen, adj)[hidden], x, self.gamma)
+    def _decoding_error(self, codes: Tensor, remasked: Tensor, near: CSR, hidden: Tensor, x: Tensor) -> Tensor:
+        """How badly the (|M|, F) features of the hidden nodes are decoded from the codes that are not masked, which
+        their (|M|, N) neighbourhoods hold."""
+        if self.code_token is None:  # the codes of few nodes are seen, and made for them alone
+            shown = (~remasked).nonzero().view(-1)
+            made = dropout(self.bridge(codes[shown]), self.dropout, self.training)
+            seen = codes.new_zeros(len(codes), made.size(1)).index_copy(0, shown, made)
+        else:
+            seen = codes.masked_fill(remasked[:, None], 0.0) + remasked[:, None] * self.code_token
+            seen = dropout(seen, self.dropout, self.training)
+        weight, own = self.decoder.attention(near, seen @ self.decoder.scoring(), hidden)
+        summed = spmm(near, seen, weight[:, 0]) + own * seen[hidden]       # (|M|, D)
+        return _cosine_error(torch.addmm(self.decoder.bias, summed, self.decoder.weight), x, self.gamma)
 
 
 class _GAT(nn.Module):
@@ -226,4 +232,6 @@ def _some(graph: Graph, count: int, generator: torch.Generator) -> Tensor:
 
 
 def _cosine_error(a: Tensor, b: Tensor, gamma: float) -> Tensor:
-    return (1 - F.cosine_similarity(a, b)).clamp(min=0).pow(gamma).mean()
+    """F.cosine_similarity, without copies of both that are scaled to length 1."""
+    cosine: Tensor = torch.linalg.vecdot(a, b) / (a.norm(dim=1).clamp(min=1e-8) * b.norm(dim=1).clamp(min=1e-8))
+    return (1 - cosine).clamp(min=0).pow(gamma).mean()

@@ -9,10 +9,9 @@ import math
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sgcl.encoders import DenseLayer
+from sgcl.encoders import DenseLayer, dropout
 from sgcl.errors import InputError, check_rate
 from sgcl.graph import Features, Graph, scale_rows
 from sgcl.losses.infonce import check_temperature, unit_rows
@@ -187,7 +186,7 @@ class GREET(Method):
         return self._propagated(h, adj, -self.alpha * off, torch.ones_like(diag), rate)
 
     def _propagated(self, h: Tensor, adj: CSR, off: Tensor, diag: Tensor, rate: float) -> Tensor:
-        off, diag = F.dropout(off, rate, self.training), F.dropout(diag, rate, self.training)
+        off, diag = (dropout(part, rate, self.training) for part in (off, diag))
         for _ in range(self.num_layers):
             h = spmm(adj, h, off) + diag[:, None] * h
         return h

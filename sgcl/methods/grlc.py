@@ -120,7 +120,7 @@ class GRLC(Method):
         features of other nodes."""
         inner = self.first(dropout(x, rate, self.training)).relu()         # (N, xD)
         inner = inner if order is None else inner[order]
-        h = F.dropout(inner, rate, self.training)
+        h = dropout(inner, rate, self.training)
         if prepared is None:
             return inner, torch.addmm(self.second.bias, h, self.second.weight).relu()
         return inner, self.second(h, prepared).relu()

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from torch_geometric.data import Data
 
 from sgcl import Graph, InputError
-from sgcl.methods import GRLC, recompute
+from sgcl.methods import GRLC, grlc, recompute
 from sgcl.methods.grlc import alike
 
 
@@ -82,7 +82,7 @@ def fade(x: torch.Tensor, p: float = 0.5, training: bool = True) -> torch.Tensor
     {}, {"structure": "fixed", "margin": 0.1, "bound": 0.05}, {"structure": "scale", "propagate_negatives": True},
     {"near_weight": 0.0, "margin": 0.0, "bound": 0.0}, {"far_weight": 0.0, "expansion": 3}], ids=str)
 def test_the_loss_and_its_gradient_are_those_of_the_formula(graph, chosen, monkeypatch):
-    monkeypatch.setattr(F, "dropout", fade)
+    monkeypatch.setattr(grlc, "dropout", fade)
     method = made(**chosen).double()
     views = method.augment(graph.replace(x=graph.x.double()), chance())
     loss, expected, parameters = method.loss(views), slow_loss(method, views), list(method.parameters())

@@ -132,8 +132,7 @@ The first tables score by the split and, where this library has it, the probe of
   to its optimum, C chosen on validation nodes, in place of probes that this library does not have (the step counts and
   decays of MVGRL, CCA-SSG, GraphMAE2 and GRLC, or none named).
 
-Every encoder is scored as its last epoch left it. GraphMAE2 and CGRA have fewer epochs than their recipes, as the last
-column says: with all of them, a seed of one dataset takes half an hour or more of a core.
+Every encoder is scored as its last epoch left it.
 
 The other tables have the same splits, probe, machine and library for every method, for the features alone and for an
 encoder before its training (SGCL's in the row of that name, and each method's own in a column). What was spent on
