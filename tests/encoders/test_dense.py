@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from sgcl.encoders import DenseLayer, dropout
+from sgcl.encoders import DenseLayer
 from sgcl.sparse import SparseFeatures
 
 
