@@ -55,10 +55,7 @@ class Row:
 
     def origin(self, dataset: str) -> str:
         """Whose settings it has on a dataset, for people."""
-        known = recipe(self.method, dataset)
-        whose = "recipe" if known else "the method's defaults"
-        full = {**settings.defaults(self.method), **known}["epochs"]
-        return f"{whose}, {self.epochs[dataset]:,} of {full:,} epochs" if dataset in self.epochs else whose
+        return "recipe" if recipe(self.method, dataset) else "the method's defaults"
 
 
 @dataclass(frozen=True)
