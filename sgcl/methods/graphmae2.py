@@ -137,7 +137,7 @@ class GraphMAE2(Method):
         x = views.whole.x[hidden]                                          # (|M|, F)
         x = x.to_dense() if isinstance(x, SparseFeatures) else x
         near = views.whole.adj.take_rows(hidden)                           # (|M|, N)
-        codes = h if self.code_token is None else self.bridge(h)           # (N, D)
+        codes = self._codes(h, views.masked)                               # (N, D)
         loss: Tensor = self.latent_weight * recomputed(self._latent_error, h, target, entries=h.numel())
         for remasked in views.remasked:
             loss = loss + recomputed(self._decoding_error, codes, remasked, near, hidden, x,
@@ -152,19 +152,24 @@ class GraphMAE2(Method):
         if progress >= self.delay:
             follow(self.teacher, nn.ModuleList([self.encoder, self.projector]), 1 - self.momentum)
 
+    def _codes(self, h: Tensor, masked: Tensor) -> Tensor:
+        """(N, D) what is decoded; where the codes of the masked nodes are never seen, zeros for those."""
+        if self.code_token is not None:
+            codes: Tensor = self.bridge(h)
+            return codes
+        shown = (~masked).nonzero().view(-1)
+        return torch.zeros_like(h).index_copy(0, shown, self.bridge(h[shown]))
+
     def _latent_error(self, h: Tensor, target: Tensor) -> Tensor:
         return _cosine_error(self.predictor(self.projector(h)), target, 1.0)
 
     def _decoding_error(self, codes: Tensor, remasked: Tensor, near: CSR, hidden: Tensor, x: Tensor) -> Tensor:
         """How badly the (|M|, F) features of the hidden nodes are decoded from the codes that are not masked, which
         their (|M|, N) neighbourhoods hold."""
-        if self.code_token is None:  # the codes of few nodes are seen, and made for them alone
-            shown = (~remasked).nonzero().view(-1)
-            made = dropout(self.bridge(codes[shown]), self.dropout, self.training)
-            seen = codes.new_zeros(len(codes), made.size(1)).index_copy(0, shown, made)
-        else:
+        seen = codes
+        if self.code_token is not None:
             seen = codes.masked_fill(remasked[:, None], 0.0) + remasked[:, None] * self.code_token
-            seen = dropout(seen, self.dropout, self.training)
+        seen = dropout(seen, self.dropout, self.training)
         weight, own = self.decoder.attention(near, seen @ self.decoder.scoring(), hidden)
         summed = spmm(near, seen, weight[:, 0]) + own * seen[hidden]       # (|M|, D)
         return _cosine_error(torch.addmm(self.decoder.bias, summed, self.decoder.weight), x, self.gamma)
@@ -232,6 +237,6 @@ def _some(graph: Graph, count: int, generator: torch.Generator) -> Tensor:
 
 
 def _cosine_error(a: Tensor, b: Tensor, gamma: float) -> Tensor:
-    """F.cosine_similarity, without copies of both that are scaled to length 1."""
+    """The mean of (1 - cos)^gamma; F.cosine_similarity would copy both, scaled to length 1."""
     cosine: Tensor = torch.linalg.vecdot(a, b) / (a.norm(dim=1).clamp(min=1e-8) * b.norm(dim=1).clamp(min=1e-8))
     return (1 - cosine).clamp(min=0).pow(gamma).mean()

@@ -58,6 +58,15 @@ def test_every_row_of_every_table_has_settings_that_are_known():
         assert len({row.name for row in bench.rows}) == len(bench.rows)
 
 
+def test_what_is_far_below_is_tried_under_its_split_and_nothing_else():
+    bench = BENCHES["baselines-tried"]
+    cells = {(cell.name, cell.dataset, cell.protocol, cell.probe) for cell in bench.cells(read_lines("nowhere"))}
+    assert ("DGI, 100 epochs", "citeseer", "public", "published") in cells
+    assert ("BGRL, width 1,024", "cora", "grace", "converged") in cells
+    assert not any(name.startswith("DGI") and dataset == "cora" for name, dataset, _, _ in cells)
+    assert not any(protocol == "grace" and probe != "converged" for _, _, protocol, probe in cells)
+
+
 def test_every_table_has_a_page_before_anything_was_run():
     made = pages(read_lines("nowhere"))
     assert [page.name for page in made] == ["README", *BENCHES]

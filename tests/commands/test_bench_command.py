@@ -11,6 +11,7 @@ from sgcl.cli import main
 
 @pytest.mark.parametrize(("words", "told"), [
     (["nodesmall"], "no benchmark named 'nodesmall'; did you mean 'node-small'?"),
+    (["node-small", "graphs", "--datasets", "cora"], "no dataset of graphs named 'cora'"),
     (["node-small", "nodesmall"], "no benchmark named 'nodesmall'; did you mean 'node-small'?"),
     (["node-small", "--datasets", "coraa"], "no dataset named 'coraa'; did you mean 'cora'?"),
     (["node-small", "--datasets", "mutag"], "no dataset of node-small named 'mutag'"),

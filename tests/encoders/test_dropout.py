@@ -3,6 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sgcl import InputError
 from sgcl.encoders import dropout
 from sgcl.sparse import SparseFeatures
 
@@ -56,5 +57,17 @@ def test_a_seed_repeats_and_the_next_call_differs():
     assert not torch.equal(first, second)
 
 
-def test_double_precision_stays():
-    assert dropout(torch.ones(4, 4, dtype=torch.double), 0.5, training=True).dtype == torch.double
+def test_it_is_linear_in_double_precision_and_in_its_own_gradient():
+    def fixed(x):
+        torch.manual_seed(0)
+        return dropout(x, 0.5, training=True) ** 2
+
+    x = torch.randn(5, 3, dtype=torch.double, requires_grad=True)
+    assert torch.autograd.gradcheck(fixed, x)
+    assert torch.autograd.gradgradcheck(fixed, x)
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.5, float("nan")])
+def test_a_rate_that_is_none_is_told(p):
+    with pytest.raises(InputError, match=r"dropout: p is .*, expected a probability"):
+        dropout(torch.ones(2, 2), p, training=True)

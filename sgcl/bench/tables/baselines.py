@@ -136,7 +136,8 @@ Every encoder is scored as its last epoch left it.
 
 The other tables have the same splits, probe, machine and library for every method, for the features alone and for an
 encoder before its training (SGCL's in the row of that name, and each method's own in a column). What was spent on
-settings is not the same: [with an equal budget](equal-budget.md) it is.
+settings is not the same: [with an equal budget](equal-budget.md) it is. Where a method is far below its figure,
+[other settings](baselines-tried.md) were tried.
 """ + f"\n{NOISE}\n", (*FLOOR_ROWS, *SGCL, *BASELINES), SEEDS,
     baselines_page, ways=lambda row, dataset: [SHARED] if row in FLOOR_ROWS else own_ways(row, dataset),
     file="methods.jsonl")

@@ -63,9 +63,9 @@ def tried_page(bench: Bench, lines: Lines) -> Page:
 BASELINES_TRIED = Bench(
     "baselines-tried", "Baselines: what was tried", """
 Where [our figures](baselines.md) lie more than 1.5 points below the published ones on Cora and CiteSeer: is it the
-settings, or the probe? One thing is changed at a time, and all are scored with both probes: logistic regression run to
-its optimum, C chosen on validation nodes, and the gradient steps of the protocol's papers. The test nodes are those of
-the table: nothing was chosen here.
+settings, or the probe? One change at a time, scored with both probes: logistic regression run to its optimum, C chosen
+on validation nodes, and the gradient steps of the protocol's papers; the *grace* split has one probe, C chosen by folds
+of the training nodes. The test nodes are those of the table: nothing was chosen here.
 """, tuple(replace(row, name=", ".join([row.name, *how]), settings={**row.settings, **changed})
            for row in named(*_TRIED)
            for how, changed in [((), {}), *(((name,), given) for name, given in _TRIED[row.name].items())]),
