@@ -20,7 +20,7 @@ _TRIED: dict[str, dict[str, dict[str, Any]]] = {
     "MVGRL": {"1,000 epochs": _LONG, "alpha 0.1": {"alpha": 0.1}, "prune 0.0001, top 512": {"prune": 1e-4, "top": 512}},
     "BGRL": {"width 1,024": {"hidden_channels": 1024, "out_channels": 1024}},
     "GRLC": {"250 epochs": {"epochs": 250}},
-    "GSCL": {"2 layers": {"num_layers": 2}, "listwise": {"ranking": "listwise"}, "3 hops": {"hops": 3},
+    "GSCL": {"listwise": {"ranking": "listwise"}, "3 hops": {"hops": 3},
              "no gate": {"threshold": 1.0}, "temperature 0.1": {"temperature": 0.1}},
     "ProGCL-mix": {"400 epochs": {"epochs": 400, "start_epoch": 201}},
 }
