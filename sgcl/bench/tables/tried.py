@@ -69,7 +69,7 @@ of the training nodes. The test nodes are those of the table: nothing was chosen
 
 What came out: the probe is worth one to two points on the public split, and most of what DGI lacks on CiteSeer. Longer
 trainings and less pruning bring MVGRL there to about 1.5 points below. Nothing brings GSCL near its figures: low
-temperatures are far worse, the gate, the ranking and a third hop change little.
+temperatures are far worse, a third hop is no better, the gate and the ranking change little.
 """, tuple(replace(row, name=", ".join([row.name, *how]), settings={**row.settings, **changed})
            for row in named(*_TRIED)
            for how, changed in [((), {}), *(((name,), given) for name, given in _TRIED[row.name].items())]),
