@@ -160,8 +160,7 @@ Some of the development nodes that settings were chosen on are test nodes of the
 The other graphs are split at random, 10 / 10 / 80 %, as the paper's code does. PubMed is too, in a table of its own:
 the paper's 85 % is near what others report of such a split, far above what they report of 20 labels a class. The paper
 took most figures of the baselines from their own papers, under other protocols, as the last column says: they are no
-measure of ours, which are under one. [Baselines](baselines.md) sets each beside its own paper under its own protocol,
-and says which have fewer epochs than their recipes.
+measure of ours, which are under one. [Baselines](baselines.md) sets each beside its own paper under its own protocol.
 
 Where SGCL is more than a point below its paper: with 20 labels a class, a draw of the development nodes moves the test
 accuracy of one embedding by about as much (compare the tables of Cora, CiteSeer and PubMed). On PubMed its level is
