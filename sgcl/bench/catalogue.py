@@ -17,7 +17,7 @@ from sgcl.bench.tables.ablations import (
 )
 from sgcl.bench.tables.baselines import BASELINES_BENCH, EQUAL_BUDGET
 from sgcl.bench.tables.collections import GRAPHS, GRAPHS_ATTRIBUTES, GRAPHS_HINDSIGHT, GRAPHS_TRIED
-from sgcl.bench.tables.costs import MEMORY, RUNTIME
+from sgcl.bench.tables.costs import COST, MEMORY, RUNTIME
 from sgcl.bench.tables.data import DATASETS_BENCH, SMOOTHING_FIGURE
 from sgcl.bench.tables.homophily import DISPARITY, DISPARITY_SERIES, HETEROPHILY
 from sgcl.bench.tables.nodes import NODE_LARGE, NODE_SMALL, headline
@@ -40,7 +40,7 @@ class _Benches(dict[str, Bench]):
 BENCHES = _Benches({bench.name: bench for bench in (
     NODE_SMALL, NODE_LARGE, GRAPHS, GRAPHS_TRIED, GRAPHS_HINDSIGHT, GRAPHS_ATTRIBUTES, BASELINES_BENCH,
     BASELINES_TRIED, EQUAL_BUDGET, DISPARITY_SERIES, DISPARITY, HETEROPHILY, SMOOTHING, STRENGTH, SIMILARITY,
-    SMOOTHING_FIGURE, DATASETS_BENCH, RUNTIME, MEMORY, SAMPLERS_BENCH, LOSS_TERMS, TAUBIN_GRID, TAUBIN_STEPS,
+    SMOOTHING_FIGURE, DATASETS_BENCH, RUNTIME, COST, MEMORY, SAMPLERS_BENCH, LOSS_TERMS, TAUBIN_GRID, TAUBIN_STEPS,
     BILATERAL_GRID, DIFFUSION_GRID)})
 
 

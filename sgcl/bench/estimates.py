@@ -13,6 +13,7 @@ from sgcl.bench.lines import Line
 from sgcl.bench.measures import BLOCKS
 
 _GUESS = 1e-4       # seconds of an epoch for a node, where no line tells
+_FEW = {"memory": 1, "epoch": 6, "cost": 3}     # epochs that a measure takes, where it is not a training
 
 
 def estimates(lines: Iterable[Line]) -> Callable[[Cell], float]:
@@ -20,8 +21,8 @@ def estimates(lines: Iterable[Line]) -> Callable[[Cell], float]:
     rates: dict[Any, list[float]] = defaultdict(list)
     for line in lines:
         took = line.get("seconds_cpu", line.get("seconds_training"))
-        if took and "settings" in line and "dataset" in line:
-            method, rate = line.get("method", "sgcl"), took / line["settings"]["epochs"]
+        if (took or "cpu_epoch" in line) and "settings" in line and "dataset" in line:
+            method, rate = line.get("method", "sgcl"), line.get("cpu_epoch") or took / line["settings"]["epochs"]
             rates[method, line["dataset"]].append(rate)
             rates[method].append(rate / size_of(line["dataset"]))
 
@@ -30,7 +31,7 @@ def estimates(lines: Iterable[Line]) -> Callable[[Cell], float]:
             return 1.0
         own, any_ = rates.get((cell.method, cell.dataset)), rates.get(cell.method)
         rate = statistics.median(own) if own else size_of(cell.dataset) * (statistics.median(any_) if any_ else _GUESS)
-        return rate * (1 if cell.measure == "memory" else 6 if cell.measure == "epoch" else cell.epochs) + 1.0
+        return rate * _FEW.get(cell.measure, cell.epochs) + 1.0
 
     return seconds
 

@@ -27,6 +27,7 @@ SHARED = ("random", "converged")    # where all methods meet: protocol and probe
 BLOCKS = "sbm-"                     # begins the name of a block model; its number of nodes follows
 _LOOKS = 10                         # at the test folds, by hindsight
 _TIMED = 6                          # epochs, the second half of which counts
+_COUNTED = 3                        # epochs whose CPU seconds are counted, but for the first
 _STEPS = 100                        # of the published probe, for its time
 _LIGHT = 5_000                      # nodes, for which no method takes a gigabyte (docs/results/memory.md)
 
@@ -123,6 +124,24 @@ def _epoch(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
                         settings=settings.encode(_estimator(cell).settings))
 
 
+def _cost(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
+    """CPU seconds of an epoch of the training, the mean of two after the first."""
+    for cell in cells:
+        graph = Graph.from_data(load(cell.dataset))
+        made = estimator_for(cell.method)(**{**with_epochs(cell.method, cell.settings, min(_COUNTED, cell.epochs)),
+                                             "seed": cell.seed})
+        check_memory(made, graph)
+        ends = [time.process_time()]
+
+        def note(epoch: Epoch, ends: list[float] = ends) -> None:
+            ends.append(time.process_time())
+
+        made.fit(graph, callbacks=[note])
+        took = [late - early for early, late in itertools.pairwise(ends)]
+        yield cell.line(cpu_epoch=round(statistics.mean(took[1:] or took), 4), epochs=cell.epochs,
+                        settings=settings.encode(_estimator(cell).settings))
+
+
 def _memory(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     """The rise of the resident size over a first step, with all that the method prepares, and CPU seconds."""
     for cell in cells:
@@ -186,8 +205,8 @@ def _filter(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
 
 MEASURES: dict[str, Callable[[Sequence[Cell]], Iterator[dict[str, Any]]]] = {
     "probe": _probe, "attributes": partial(_probe, load=partial(levels.load_dataset, attributes=True)),
-    "hindsight": _hindsight, "validation": _validation, "epoch": _epoch, "memory": _memory, "statistics": _statistics,
-    "filter": _filter}
+    "hindsight": _hindsight, "validation": _validation, "epoch": _epoch, "cost": _cost, "memory": _memory,
+    "statistics": _statistics, "filter": _filter}
 _OWN = "trained"
 
 

@@ -61,7 +61,26 @@ def absent(bench: Bench, lines: Lines, row: Row, dataset: str, cells: Iterable[C
             return Value(None, f"failed: {line['failed']}")
     if dataset in lines.absent:
         return Value(None, f"its data was not on the machine: `{bench.command(dataset, row.name)}`")
-    return Value(None, f"not run here: `{bench.command(dataset, row.name)}`")
+    return Value(None, f"not run here{_duration(lines, row, dataset)}: `{bench.command(dataset, row.name)}`")
+
+
+def cost_cell(row: Row, dataset: str) -> Cell:
+    """What says how long an epoch of a row's training takes."""
+    return Cell(row.name, row.method, dataset, 0, None, None, "cost", row.chosen(dataset))
+
+
+def minutes_of(line: Line) -> float:
+    """How many of one core a training takes, by the line of its cost."""
+    return float(line["cpu_epoch"] * line["settings"]["epochs"] / 60)
+
+
+def _duration(lines: Lines, row: Row, dataset: str) -> str:
+    """How long one training would take on one core, where that is known."""
+    line = lines.get(cost_cell(row, dataset))
+    if line is None or "failed" in line:
+        return ""
+    minutes, most = minutes_of(line), "at most " if line["settings"]["patience"] is not None else ""
+    return f", {most}{minutes:.0f} minutes" if minutes < 100 else f", {most}{minutes / 60:.0f} hours"
 
 
 def mean(lines: Sequence[Line], field: str, scale: float, form: str = ".2f") -> Value:

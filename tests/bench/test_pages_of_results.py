@@ -5,7 +5,7 @@ import math
 import pytest
 
 from sgcl.bench import BENCHES, Lines
-from sgcl.bench.pages import absent, compared, mean, noise
+from sgcl.bench.pages import absent, compared, cost_cell, mean, noise
 from sgcl.bench.published import Figure
 from sgcl.bench.tables.baselines import EQUAL_BUDGET, RATES, SEARCH_SEED
 from sgcl.bench.tables.costs import exponent
@@ -55,6 +55,28 @@ def test_what_is_not_there_says_why(lines):
         "its data was not on the machine: `sgcl bench node-small --datasets cora --methods DGI`")
     lines.add("a.jsonl", cells[0].line(failed="the loss is nan", settings=dict(cells[0].settings)))
     assert absent(SMALL, lines, row(SMALL, "DGI"), "cora", cells).text == "failed: the loss is nan"
+
+
+@pytest.mark.parametrize(("name", "dataset", "seconds", "told"), [
+    ("GRACE", "photo", 1.5, ", 5 minutes"), ("GRACE", "pubmed", 21.0, ", 9 hours"),     # 200 and 1,500 epochs
+    ("MVGRL", "photo", 1.5, ", 5 minutes"), ("MVGRL", "pubmed", 1.2, ", at most 60 minutes")])
+def test_what_is_not_run_says_how_long_it_would_take(name, dataset, seconds, told, lines):
+    bench = BENCHES["baselines"]
+    cell = cost_cell(row(bench, name), dataset)
+    full = {**cell.settings, "epochs": cell.epochs, "patience": cell.settings.get("patience")}
+    lines.add("a.jsonl", cell.line(cpu_epoch=seconds, settings=full))
+    assert absent(bench, lines, row(bench, name), dataset, []).text == (
+        f"not run here{told}: `sgcl bench baselines --datasets {dataset} --methods {name}`")
+
+
+def test_the_cost_of_a_training_is_that_of_all_its_epochs(lines):
+    bench = BENCHES["cost"]
+    cell = cost_cell(row(bench, "GRACE"), "pubmed")
+    lines.add("a.jsonl", cell.line(cpu_epoch=21.0, settings={**cell.settings, "epochs": cell.epochs}))
+    table = next(part for part in bench.page(bench, lines).parts if part.caption == "pubmed")
+    shown = {found[0]: [getattr(one, "text", one) for one in found[1:]] for found in table.rows}
+    assert shown["GRACE"] == ["21.00", "1,500", "525", "no", "recipe"]
+    assert shown["DGI"] == ["not run here: `sgcl bench cost --datasets pubmed --methods DGI`", "", "", "", "recipe"]
 
 
 def test_the_top_of_the_page_counts_where_our_best_is_at_or_above_the_papers(lines):

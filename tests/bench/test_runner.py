@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -112,6 +113,14 @@ def test_cheap_cells_come_first():
     assert seconds(big) == pytest.approx(1 + 50 * (19717 + 44324 / 20) / (2708 + 5278 / 20))
     lines = type("Known", (), {"all": lambda self: known})()
     assert [job.cells for job in jobs_of([big, cora, half], lines)] == [[half], [cora], [big]]
+
+
+def test_seconds_of_an_epoch_tell_how_long_a_training_takes():
+    known = [{"measure": "cost", "name": "GRACE", "method": "grace", "dataset": "pubmed", "settings": {"epochs": 1500},
+              "cpu_epoch": 20.0}]
+    training = Cell("GRACE", "grace", "pubmed", settings={"epochs": 300})
+    assert estimates(known)(training) == 6001.0
+    assert estimates(known)(replace(training, measure="cost")) == 61.0
 
 
 def bench(folder, *more):

@@ -18,10 +18,12 @@ TINY = {  # one row on one small dataset
     "heterophily": ("digits", "GCL (GRACE)"), "smoothing": ("digits", "SGCL-D"),
     "strength": ("digits", "t=0.3"), "similarity": ("digits", "SGCL-T, correlation"),
     "smoothing-figure": ("grid", "taubin"), "datasets": ("digits", "statistics"), "runtime": ("digits", "DGI"),
+    "cost": ("digits", "DGI"),
     "memory": ("digits", "SGCL-D/node"), "samplers": ("digits", "SGCL-D/edge"), "loss-terms": ("digits", "SGCL-D/A"),
     "taubin-grid": ("digits", "mu=-0.2,tau=0.1"), "taubin-steps": ("digits", "K=1"),
     "bilateral-grid": ("digits", "spatial=1,intensity=1"), "diffusion-grid": ("digits", "eta=0.5,K=1")}
 SAYS = {"equal-budget": "val", "smoothing-figure": "by_distance", "datasets": "measured", "runtime": "seconds_epoch",
+        "cost": "cpu_epoch",
         "memory": "peak"}
 
 

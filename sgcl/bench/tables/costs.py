@@ -12,13 +12,14 @@ from sgcl.bench.bench import Bench, Way, unscored
 from sgcl.bench.cells import Row
 from sgcl.bench.lines import Line, Lines
 from sgcl.bench.measures import BLOCKS
-from sgcl.bench.pages import mean, number, shown, text_of
+from sgcl.bench.pages import mean, minutes_of, number, shown, text_of
 from sgcl.bench.rows import BASELINES, SGCL, SMOOTHED, named
 from sgcl.datasets import DATASETS
 from sgcl.report.page import Page, Plot, Series, Table, Value
 
 SCALES = {"cora": 1, "coauthor-cs": 1, "ogbn-arxiv": 1}
 SAMPLERS = ("walk", "ego", "node", "edge")
+FITS = 30       # minutes
 SIZES = (5_000, 20_000, 50_000)
 _AT_ONCE: dict[str, dict[str, Any]] = {  # what begins in a later epoch begins in the first
     "progcl": {"start_epoch": 1}, "augcl": {"pretrain": 0.0}, "greet": {"encoder_steps": 1}}
@@ -50,6 +51,22 @@ def memory_page(bench: Bench, lines: Lines) -> Page:
         parts.append(Table(("", "MB", "paper, MB of a GPU"), tuple(rows), dataset))
         parts += _plots(dataset, "MB", rows)
     return Page(bench.name, bench.title, text_of(bench), (*parts, *_growth(bench, lines)))
+
+
+def cost_page(bench: Bench, lines: Lines) -> Page:
+    """Seconds of an epoch and minutes of a training, and whether that fits in what a cell is given."""
+    parts = []
+    for dataset in bench.seeds:
+        rows = list[tuple[Value | str, ...]]()
+        for row in bench.rows:
+            found = lines.of(bench.of(row, dataset, (None, None)))
+            minutes = minutes_of(found[0]) if found else None
+            rows.append((row.name, shown(bench, lines, row, dataset, (None, None), "cpu_epoch", 1, ".2f"),
+                         f"{found[0]['settings']['epochs']:,}" if found else "", number(minutes, ",.0f"),
+                         "" if minutes is None else "yes" if minutes <= FITS else "no", row.origin(dataset)))
+        parts.append(Table(("", "s an epoch", "epochs", "minutes of a core", f"within {FITS}", "settings"), tuple(rows),
+                           dataset))
+    return Page(bench.name, bench.title, text_of(bench), tuple(parts))
 
 
 def _growth(bench: Bench, lines: Lines) -> list[Table | Plot]:
@@ -120,6 +137,14 @@ one, and of a step of the paper's probe on its embedding. One CPU thread and not
 GPU: only ratios can be compared. The paper's SGCL trains in random-walk batches of 2,000 nodes, the recipes here on the
 whole graph.
 """, (*_MEASURED, *SGCL), SCALES, runtime_page, measure="epoch", ways=_timed)
+
+COST = Bench(
+    "cost", "What a training of a baseline costs", f"""
+CPU seconds of an epoch on the medium graphs, the mean of the second and third, and what all epochs of the recipe, or
+of the defaults where there is none, take then. DGI and MVGRL stop where their loss no longer falls, so that theirs is
+the most it may be. `sgcl bench` gives a training one core. Cells of [the baselines](baselines.md) that take at most
+{FITS} minutes of it are run; the others have their command there.
+""", BASELINES, {"pubmed": 1, "photo": 1, "computers": 1, "coauthor-cs": 1}, cost_page, measure="cost", ways=unscored)
 
 MEMORY = Bench(
     "memory", "Memory", """

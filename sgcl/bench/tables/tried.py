@@ -22,7 +22,7 @@ _TRIED: dict[str, dict[str, dict[str, Any]]] = {
     "BGRL": {"width 1,024": {"hidden_channels": 1024, "out_channels": 1024}},
     "CGRA": {"1,000 epochs": {"epochs": 1_000}},
     "GRLC": {"250 epochs": {"epochs": 250}},
-    "GREET": {"600 epochs": {"epochs": 600}, "2,400 epochs": {"epochs": 2_400}},
+    "GREET": {"600 epochs": {"epochs": 600}},
     "GSCL": {"listwise": {"ranking": "listwise"}, "3 hops": {"hops": 3},
              "no gate": {"threshold": 1.0}, "temperature 0.1": {"temperature": 0.1}},
     "ProGCL-mix": {"400 epochs": {"epochs": 400, "start_epoch": 201}},
