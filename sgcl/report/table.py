@@ -14,13 +14,14 @@ _WIDEST = 1000
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of text to standard output; the first column to the left, the others to the right.
+    """Print rows of text to standard output; the first column and those of words to the left, others to the right.
 
     A table wider than the terminal, or than the 80 columns of a pipe, is not cut.
     """
     table = Table()
     for number, name in enumerate(header):
-        table.add_column(Text(name), justify="left" if number == 0 else "right", no_wrap=True)
+        words = number == 0 or all(row[number][0].isalpha() for row in rows if row[number])
+        table.add_column(Text(name), justify="left" if words else "right", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))
     console = Console()

@@ -16,12 +16,13 @@ def test_mean_and_deviation_in_per_cent(values, text):
 
 
 def test_a_table_goes_to_standard_output_with_its_rows_in_order(capsys):
-    print_table("two rows", ["", "score"], [["first", "1.0"], ["second", "20.0"]])
+    print_table("two rows", ["", "score", "state"], [["first", "1.0", "cut"], ["second", "20.0", "complete"]])
     out, err = capsys.readouterr()
     assert err == ""
     lines = out.splitlines()
     assert lines[0] == "two rows"
-    assert [line.split("│")[1:3] for line in lines if "│" in line] == [[" first  ", "   1.0 "], [" second ", "  20.0 "]]
+    assert [line.split("│")[1:4] for line in lines if "│" in line] == [
+        [" first  ", "   1.0 ", " cut      "], [" second ", "  20.0 ", " complete "]]
 
 
 def test_a_table_wider_than_a_pipe_is_not_cut(capsys):
