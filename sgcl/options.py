@@ -39,8 +39,9 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         given, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            flags = [flag for action in self._actions for flag in action.option_strings]
-            self.error(no_such("argument", unknown[0].split("=")[0], flags))
+            flags, word = [flag for action in self._actions for flag in action.option_strings], unknown[0].split("=")[0]
+            self.error(f"no argument {word!r}: {self.prog} makes no views" if word.removeprefix("--") in VIEWS else
+                       no_such("argument", word, flags))
         return given
 
 

@@ -18,6 +18,7 @@ from sgcl.trainer import train
 from sgcl.views import VIEWS, Compose, View, describe_view
 
 _NOT_SETTINGS = ("self", "in_channels", "method", "graph", "callbacks", "checkpoint", "data")
+_LATE = ("start_epoch", "warmup")  # settings that count epochs, beside ``epochs``
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
 
 
@@ -58,6 +59,15 @@ def resolve(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
             raise unknown_name(f"{method} setting", name, settings)
     return {**defaults(method), **{name: _checked(name, value, settings[name].hint)
                                    for name, value in decode(given).items()}}
+
+
+def with_epochs(method: str, given: Mapping[str, Any], epochs: int) -> dict[str, Any]:
+    """Settings with so many epochs, and with what begins in one of them moved along."""
+    full = {**defaults(method), **given}
+    share = epochs / full["epochs"]
+    moved = {name: max(int(name == "start_epoch"), round(share * full[name])) for name in _LATE
+             if full.get(name) is not None}
+    return {**given, **moved, "epochs": epochs}
 
 
 def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

@@ -84,7 +84,8 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
         warmup: epochs in which the learning rate first rises linearly.
         accumulate: batches whose mean loss an optimiser step is taken on; 0 for all of an epoch. Ranks share them.
         sync_grams: the loss of a step is that of its batches side by side, as one, instead of their mean; SGCL alone.
-        patience: stop after so many epochs without a lower loss; never unless given.
+        patience: stop after so many epochs without a lower loss; never unless given. Losses are compared within a
+            stage of the method, and all stages must have begun.
         seed: of all chance in the training. The method's weights are drawn before, by whoever makes it.
         device: where the model trains; batches are drawn and augmented on the CPU.
         workers: threads that draw and augment the next batches meanwhile, with the same result; 0 has none.
@@ -124,7 +125,8 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
         load = stack.enter_context(Loader(method, graph, sampler, seed=seed, epochs=epochs, workers=workers,
                                           group=group))
         take = Turns(method, load, device, group, request, together=sync_grams)
-        while at.epoch <= epochs and (patience is None or at.epoch - at.best_epoch <= patience):
+        falling = _Falling(method, epochs, at.history)
+        while at.epoch <= epochs and (patience is None or at.epoch - falling.last <= patience):
             if at.batch == 0:
                 generator = step_generator(seed, at.epoch, sampler.batches)  # the number after the last batch
                 chance.seed_model(device, generator)
@@ -156,8 +158,7 @@ def train(method: Method, graph: Graph, *, sampler: Sampler = FullGraph(), epoch
                                     peak_memory(device)))
             for callback in callbacks:
                 callback(at.history[-1])
-            if at.history[-1].loss < at.best:
-                at.best, at.best_epoch = at.history[-1].loss, at.epoch
+            falling.see(at.history[-1])
             at.epoch, at.batch, at.total = at.epoch + 1, 0, 0.0
             _keep(checkpoint, take.request, at, began, method, stepper, device)
     method.eval()
@@ -231,10 +232,24 @@ class _Place:
     epoch: int = 1                # of the next batch
     batch: int = 0                # the next, counted from 0
     total: float = 0.0            # of the losses of this epoch so far
-    best: float = math.inf        # loss of an epoch
-    best_epoch: int = 0
     seconds: float = 0.0          # of training
     history: list[Epoch] = field(default_factory=list)
+
+
+class _Falling:
+    """When the loss of a stage last fell; not before all stages of the method have begun."""
+
+    def __init__(self, method: Method, epochs: int, history: Sequence[Epoch]) -> None:
+        self._stage, self._begins = method.stage, max(method.stages(epochs))
+        self._lowest: dict[int, float] = {}
+        self.last = self._begins
+        for epoch in history:
+            self.see(epoch)
+
+    def see(self, epoch: Epoch) -> None:
+        stage = self._stage(epoch.epoch, epoch.epochs)
+        if epoch.loss < self._lowest.get(stage, math.inf):
+            self._lowest[stage], self.last = epoch.loss, max(epoch.epoch, self._begins)
 
 
 def _resumed(checkpoint: Checkpoints | None, method: Method, stepper: torch.optim.Optimizer, device: str, group: Group,
@@ -250,7 +265,9 @@ def _resumed(checkpoint: Checkpoints | None, method: Method, stepper: torch.opti
     if state is None:
         return _Place()
     chance.set_states(device, state["random"])
-    return _Place(**{**state["place"], "history": [Epoch(**epoch) for epoch in state["place"]["history"]]})
+    place = state["place"]
+    return _Place(place["epoch"], place["batch"], place["total"], place["seconds"],
+                  [Epoch(**epoch) for epoch in place["history"]])
 
 
 def _keep(checkpoint: Checkpoints | None, request: Request, at: _Place, began: float, method: Method,

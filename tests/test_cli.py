@@ -166,6 +166,13 @@ def test_a_recipe_is_where_flags_start_from(capsys, monkeypatch, elsewhere):
     assert (chosen["epochs"], chosen["hidden_channels"], chosen["lr"]) == (1, 512, 0.001)
 
 
+def test_with_other_epochs_what_a_recipe_begins_in_one_of_them_moves_along(capsys, monkeypatch, elsewhere):
+    put_recipe(elsewhere, "[settings]\nepochs = 10\nwarmup = 4\nhidden_channels = 4\n", monkeypatch)
+    for number, (words, warmup) in enumerate([(["--epochs", "5"], 2), (["--epochs", "5", "--warmup", "4"], 4),
+                                              (["--epochs", "10"], 4), (["--epochs", "0"], 0)]):
+        assert settings_of(capsys, "--out", f"run{number}", *words)["warmup"] == warmup
+
+
 def test_a_key_that_a_recipe_has_wrong_is_told(capsys, monkeypatch, elsewhere):
     put_recipe(elsewhere, "[settings]\nepoch = 1\n", monkeypatch)
     assert "no sgcl setting named 'epoch'; did you mean 'epochs'?" in refused(capsys, "train", "--dataset", "blocks")

@@ -109,3 +109,10 @@ def test_runs_from_when_accumulate_was_a_yes_or_no_mean_what_they_meant():
 def test_an_unknown_method_is_told():
     with pytest.raises(InputError, match=r"no method named 'sgclx'; did you mean 'sgcl'\?"):
         settings.resolve("sgclx", {})
+
+
+def test_half_of_the_epochs_moves_what_begins_in_one_of_them():
+    given = {"epochs": 200, "start_epoch": 101, "warmup": 20, "scheme": "mix"}
+    for epochs, start, warmup in ((100, 50, 10), (1, 1, 0)):
+        expected = {"epochs": epochs, "start_epoch": start, "warmup": warmup, "scheme": "mix"}
+        assert settings.with_epochs("progcl", given, epochs) == expected

@@ -193,6 +193,23 @@ def test_patience_stops_when_the_loss_no_longer_falls(graph):
     assert losses(train(Scripted(script), graph, epochs=9)) == script
 
 
+def test_patience_compares_losses_of_one_stage_and_waits_for_all_of_them(graph):
+    class Alternating(Scripted):
+        def stage(self, epoch: int, epochs: int) -> int:
+            return epoch % 2
+
+    class Late(Scripted):
+        def stage(self, epoch: int, epochs: int) -> int:
+            return int(epoch > 5)
+
+    lower = [5.0, 0.5, 4.0, 0.5, 3.0, 0.5, 2.0, 0.5, 1.0]
+    assert losses(train(Alternating(lower), graph, epochs=9, patience=2)) == lower
+    stuck = [5.0, 0.5, 4.0, 0.5, 4.0, 0.5, 4.0, 0.5, 1.0]
+    assert losses(train(Alternating(stuck), graph, epochs=9, patience=2)) == stuck[:5]
+    late = [1.0, 1.0, 1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 9.0]
+    assert losses(train(Late(late), graph, epochs=9, patience=2)) == late[:8]
+
+
 def test_no_epochs_leave_the_weights_as_they_were(graph):
     method = tiny()
     before = {key: value.clone() for key, value in method.state_dict().items()}

@@ -13,8 +13,6 @@ from sgcl.evaluation import PROTOCOLS
 from sgcl.recipes import recipe
 from sgcl.workflow import BESIDE, FLOORS
 
-_LATE = ("start_epoch", "warmup")           # settings that count epochs, beside ``epochs``
-
 
 @dataclass(frozen=True)
 class Row:
@@ -50,7 +48,7 @@ class Row:
             base |= {name: value for name, value in model.items() if name in known and name not in BESIDE}
         chosen = {**base, **over}
         if dataset in self.epochs:
-            chosen = with_epochs(self.method, chosen, self.epochs[dataset])
+            chosen = settings.with_epochs(self.method, chosen, self.epochs[dataset])
         return scaled(self.method, chosen, self.times)
 
     def origin(self, dataset: str) -> str:
@@ -107,7 +105,7 @@ class Cell:
 
     def shorten(self, epochs: int) -> Cell:
         """The same with so many epochs."""
-        return replace(self, settings=with_epochs(self.method, self.settings, epochs), shortened=epochs)
+        return replace(self, settings=settings.with_epochs(self.method, self.settings, epochs), shortened=epochs)
 
     def line(self, **measured: Any) -> dict[str, Any]:
         """The JSON line of what was measured."""
@@ -130,21 +128,13 @@ def key_of(line: Mapping[str, Any]) -> tuple[Any, ...]:
                 line.get("protocol"), line.get("probe"), line.get("settings", {}))
 
 
-def with_epochs(method: str, given: Mapping[str, Any], epochs: int) -> dict[str, Any]:
-    """Settings with so many epochs, and with what begins in one of them moved along."""
-    full = {**settings.defaults(method), **given}
-    share = epochs / full["epochs"]
-    moved = {name: max(int(name == "start_epoch"), round(share * full[name])) for name in _LATE
-             if full.get(name) is not None}
-    return {**given, **moved, "epochs": epochs}
-
-
 def scaled(method: str, given: Mapping[str, Any], times: Mapping[str, float]) -> dict[str, Any]:
     """Settings with some multiplied."""
     full = {**settings.defaults(method), **given}
     products = {name: factor * full[name] for name, factor in times.items() if factor != 1}
     epochs = products.pop("epochs", None)
-    return {**(dict(given) if epochs is None else with_epochs(method, given, max(1, round(epochs)))), **products}
+    base = dict(given) if epochs is None else settings.with_epochs(method, given, max(1, round(epochs)))
+    return {**base, **products}
 
 
 def default_way(dataset: str) -> tuple[str, str]:

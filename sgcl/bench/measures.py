@@ -14,7 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sgcl import datasets, levels, runs, settings, sweep, workflow
-from sgcl.bench.cells import Cell, with_epochs
+from sgcl.bench.cells import Cell
 from sgcl.chance import step_generator
 from sgcl.estimator import Estimator, estimator_for
 from sgcl.evaluation import PROTOCOLS, published_probe
@@ -110,7 +110,7 @@ def _epoch(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     for cell in cells:
         protocol = cell.protocol or ""
         data, graph = workflow.restricted_graph(load(cell.dataset), protocol)
-        short = with_epochs(cell.method, cell.settings, min(_TIMED, cell.epochs))
+        short = settings.with_epochs(cell.method, cell.settings, min(_TIMED, cell.epochs))
         made = estimator_for(cell.method)(**{**short, "seed": cell.seed})
         check_memory(made, graph)
         embedding = made.fit_transform(graph)
@@ -128,8 +128,8 @@ def _cost(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     """CPU seconds of an epoch of the training, the mean of two after the first."""
     for cell in cells:
         graph = Graph.from_data(load(cell.dataset))
-        made = estimator_for(cell.method)(**{**with_epochs(cell.method, cell.settings, min(_COUNTED, cell.epochs)),
-                                             "seed": cell.seed})
+        short = settings.with_epochs(cell.method, cell.settings, min(_COUNTED, cell.epochs))
+        made = estimator_for(cell.method)(**{**short, "seed": cell.seed})
         check_memory(made, graph)
         ends = [time.process_time()]
 

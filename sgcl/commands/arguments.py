@@ -130,12 +130,15 @@ def method_of(words: list[str]) -> str:
 
 
 def settings_of(given: Any, files: dict[str, Any] | None, method: str) -> dict[str, Any]:
-    """The settings in JSON form: the flags over the recipe of a named dataset, if it has one."""
+    """The settings in JSON form: the flags over the recipe of a named dataset, if it has one. With other epochs than
+    the recipe's, what it begins in one of them moves along."""
     base = {}
     if files is None and getattr(given, "recipe", True):
         wanted = getattr(given, "smoothing", None)
         base = recipes.recipe(method, given.dataset, wanted or settings.encode(settings.defaults(method)).get(
             "smoothing", {}).get("name"))
+    if base and isinstance(getattr(given, "epochs", None), int):
+        base = settings.with_epochs(method, base, given.epochs)
     return options.collect(given, base, method)
 
 

@@ -65,9 +65,11 @@ def unit_rows(z: Tensor) -> Tensor:
 
 def check_views(owner: str, z1: Tensor, z2: Tensor) -> None:
     """Raise unless both are (N, D), N at least 2."""
-    if z1.dim() != 2 or z1.shape != z2.shape or len(z1) < 2:
+    if z1.dim() != 2 or z1.shape != z2.shape:
         raise InputError(f"{owner}: projections have shapes {tuple(z1.shape)} and {tuple(z2.shape)}, expected the same "
-                         "(N, D) twice, N at least 2")
+                         "(N, D) twice")
+    if len(z1) < 2:
+        raise InputError(f"{owner}: a batch of one node has no negatives: draw larger batches")
 
 
 def check_temperature(owner: str, temperature: float, least: float = _COLDEST) -> None:

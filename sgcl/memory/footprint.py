@@ -163,21 +163,27 @@ def _phases_of_graphs(estimator: Estimator, graph: Graph, nodes: Tensor | None =
 
 
 def _measured(estimator: Estimator, graph: Graph) -> Phases:
-    """What a training holds on that very graph, by doing what the trainer does."""
-    generator = torch.Generator().manual_seed(0)
+    """What a training holds on that very graph, by doing what the trainer does in the first epoch of each stage."""
+    generator, epochs = torch.Generator().manual_seed(0), estimator.settings["epochs"]
+    shortened = METHODS[estimator.method_name].shortened  # type: ignore[attr-defined]
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings(action="ignore"), blocks_of(_SMALL):
-        method = estimator.untrained(graph.num_features)
+        method, found = estimator.untrained(graph.num_features, **shortened), []
         with Meter() as meter:
             with torch.no_grad():
                 method.eval().start(graph)
-                method.before_epoch(graph, 1, estimator.settings["epochs"], generator)
-                first = meter.peak()
-                method.embed(graph)
-            embedded, kept = meter.peak(), meter.now()
-            views = method.train().augment(graph, generator)
-            made = meter.now() - kept
-            method.loss(views).backward()
-            return Phases(first, embedded, made, meter.peak() + made)  # until the next views are made, these are there
+            for epoch in method.stages(epochs):
+                with torch.no_grad():
+                    method.eval().before_epoch(graph, epoch, epochs, generator)
+                    first = meter.peak()
+                    method.embed(graph)
+                embedded, kept = meter.peak(), meter.now()
+                views = method.train().augment(graph, generator)
+                made = meter.now() - kept
+                method.loss(views).backward()
+                found.append(Phases(first, embedded, made, meter.peak() + made))  # they are there until the next are
+                method.zero_grad(set_to_none=True)
+                del views
+        return Phases(*map(max, *found, found[0]))
 
 
 def shown(size: float) -> str:

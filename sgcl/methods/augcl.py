@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -65,11 +65,14 @@ class AUGCL(Method):
 
     Departures from the paper: its node-level code is not published; this is its graph-level procedure on GRACE, in both
     directions, with the weight of a pair of nodes used between and inside the views. Edges and features are dropped at
-    one rate and not by centrality. A pass trains on the pairs of at most 256 anchors, in turn of either view. The mean
-    of the weights leaves out the anchor itself, which the published code has in it. In sampled batches the negatives
-    are those of the batch. ``"rrelu"`` has its mean slope, as in the published code it is said to follow. Without a
-    recipe, training has this library's 200 epochs, not 1,000 to 2,000.
+    one rate and not by centrality. A pass trains on the pairs of at most 256 anchors with at most ``candidates`` nodes,
+    in turn of either view, and never again once there are weights. The mean of the weights leaves out the anchor
+    itself, which the published code has in it. In sampled batches the negatives are those of the batch. ``"rrelu"`` has
+    its mean slope, as in the published code it is said to follow. Without a recipe, training has this library's 200
+    epochs, not 1,000 to 2,000.
     """
+
+    shortened: ClassVar[dict[str, Any]] = {"passes": 1}
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 128, projection_channels: int | None = None,
                  num_layers: int = 2, layer: str = "gcn", activation: str = "rrelu", dropout: float = 0.0,
@@ -91,8 +94,11 @@ class AUGCL(Method):
         self.weighs: Tensor
         self.register_buffer("weighs", torch.tensor(False))
 
+    def stage(self, epoch: int, epochs: int) -> int:
+        return int(epoch > math.floor(self.pretrain * epochs))
+
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
-        if epoch == math.floor(self.pretrain * epochs) + 1:
+        if epoch == math.floor(self.pretrain * epochs) + 1:  # the first of stage 1
             self.classifier.learn(self._rounds(graph, generator), self.reward, generator)
             self.weighs.fill_(True)
 

@@ -30,6 +30,7 @@ class Method(nn.Module, ABC):
     level: ClassVar[Level] = "node"              #: what it embeds: nodes of a graph, or graphs of a collection
     unites: bool = False                         #: whether it has a ``union_loss``
     trained_with: ClassVar[dict[str, Any]] = {}  #: settings of the training that its paper has otherwise
+    shortened: ClassVar[dict[str, Any]] = {}     #: settings with which its stages begin sooner, in the same memory
 
     def __init__(self, *paired: View) -> None:
         """With the views, if any, whose nodes are compared one by one: those that leave out nodes are refused."""
@@ -51,6 +52,15 @@ class Method(nn.Module, ABC):
         memory linear in the graph. Buffers with a row for each node are registered here.
         """
         return None
+
+    def stage(self, epoch: int, epochs: int) -> int:
+        """What is learnt in an epoch, counted from 1: the losses of epochs of one stage can be compared."""
+        return 0
+
+    def stages(self, epochs: int) -> list[int]:
+        """The first epoch of each stage, at least epoch 1."""
+        first = {self.stage(epoch, epochs): epoch for epoch in range(epochs, 0, -1)}
+        return sorted(first.values()) or [1]
 
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
         """Called before each epoch, counted from 1, with the whole graph, on the CPU; in eval mode, without gradients.

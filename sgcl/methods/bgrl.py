@@ -38,7 +38,7 @@ class BGRL(Method):
 
     After step t of T the target's parameters move towards the online ones, phi <- m phi + (1 - m) theta, with
     m = 1 - (1 - momentum) (1 + cos(pi t / T)) / 2. Batch norm and activation follow every layer. Time
-    O(E D + N F D + N D²) a step, four passes of an encoder; memory O(N D + E).
+    O(E D + N F D + N D²) a step, four passes of an encoder; memory O(N D + E + nnz(X)).
 
     Args:
         in_channels: F, the width of the node features.

@@ -33,7 +33,7 @@ class CCASSG(Method):
 
     .. math:: ||Z_1 - Z_2||_F^2 / N + \lambda (||Z_1^T Z_1 / N - I||_F^2 + ||Z_2^T Z_2 / N - I||_F^2).
 
-    Time O(E D + N F D + N D²) a step, memory O(N D + D² + E).
+    Time O(E D + N F D + N D²) a step, memory O(N D + D² + E + nnz(X)).
 
     Args:
         in_channels: F, the width of the node features.

@@ -34,7 +34,7 @@ class GBT(Method):
     .. math:: \sum_i (1 - c_{ii})^2 + \lambda \sum_{i \ne j} c_{ij}^2.
 
     The encoder: message-passing layers with batch norm and activation between them, the last one linear. Time
-    O(E D + N F D + N D²) a step, memory O(N D + D² + E).
+    O(E D + N F D + N D²) a step, memory O(N D + D² + E + nnz(X)).
 
     Args:
         in_channels: F, the width of the node features.

@@ -34,8 +34,8 @@ class GRACE(Method):
         -\log \frac{e^{<u_i, v_i> / \tau}}
         {\sum_k e^{<u_i, v_k> / \tau} + \sum_{k \ne i} e^{<u_i, u_k> / \tau}}
 
-    exact over all pairs. Time O(E D + N F D + N² D), memory O(N D + E) for a batch of N nodes: the N² exponentials are
-    streamed in tiles and made again in the backward.
+    exact over all pairs. Time O(E D + N F D + N² D), memory O(N D + E + nnz(X)) for a batch of N nodes: the N²
+    exponentials are streamed in tiles and made again in the backward.
 
     Args:
         in_channels: F, the width of the node features.

@@ -82,12 +82,13 @@ class GREET(Method):
 
     Departures from the paper: both directions of an edge have one noise, so that w is symmetric; embeddings are made
     without noise, w = sigmoid(score), and are so a function of the graph (the published code draws there too, and for
-    each direction anew). Features are hidden with a probability for each column, not an exact share of them. Nodes
-    without a feature in common are no neighbours. The last epoch's weights are kept, where the published code chooses
-    an epoch by validation labels. An anchor all of whose candidates are positives is left out. In sampled batches codes
-    and neighbours are those of the whole graph. As published, dropout of edges takes loops too. Negatives are all
-    nodes, where the published code takes random groups of 5,000 on large graphs. Without a recipe, training has this
-    library's 200 epochs, of which ``encoder_steps`` and one make a round, not 400 rounds.
+    each direction anew); beyond 16,384 nodes, of their order too, by the noise of the codes. Features are hidden with a
+    probability for each column, not an exact share of them. Nodes without a feature in common are no neighbours. The
+    last epoch's weights are kept, where the published code chooses an epoch by validation labels. An anchor all of
+    whose candidates are positives is left out. In sampled batches codes and neighbours are those of the whole graph. As
+    published, dropout of edges takes loops too. Negatives are all nodes, where the published code takes random groups
+    of 5,000 on large graphs. Without a recipe, training has this library's 200 epochs, of which ``encoder_steps`` and
+    one make a round, not 400 rounds.
     """
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 128, num_layers: int = 2, projector_layers: int = 1,
@@ -127,10 +128,15 @@ class GREET(Method):
     def start(self, graph: Graph) -> None:
         self._known = walk_returns(graph.adj), nearest_features(graph.x, self.neighbors)
 
+    def stage(self, epoch: int, epochs: int) -> int:
+        return int(epoch % (self.encoder_steps + 1) == 0)
+
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
-        self.discriminating.fill_(epoch % (self.encoder_steps + 1) == 0)
+        self.discriminating.fill_(bool(self.stage(epoch, epochs)))
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Edges:
+        if graph.num_nodes < 2:
+            raise InputError("GREET: a batch of one node has no pairs: draw larger batches")
         assert self._known is not None, "start(graph) comes first"
         codes, positives = self._known
         if graph.n_id is not None:
@@ -228,7 +234,8 @@ def walk_returns(adj: CSR) -> Tensor:
     """(N, 16) the probability that a walk of k steps ends where it began, k = 1..16: the diagonals of (D^-1 A)^k.
 
     They are those of S^k, S = D^-1/2 A D^-1/2, and <S^a e_i, S^b e_i> with a + b = k. Over blocks of unit vectors e_i,
-    or, in a large graph, of random signs z, where the mean of (S^a z)_i (S^b z)_i is an unbiased estimate.
+    or, in a large graph, of random signs z, where the mean of (S^a z)_i (S^b z)_i is an unbiased estimate, whose noise
+    follows the numbers of the nodes. No walk of one step comes back.
     """
     num_nodes, degree = adj.shape[0], adj.row_sum()
     scale = torch.where(degree > 0, degree.clamp(min=1e-30).rsqrt(), 0.0)
@@ -249,6 +256,7 @@ def walk_returns(adj: CSR) -> Tensor:
                     codes[columns, step] = product.sum(0)
                 else:
                     codes[:, step] += product.sum(1) / _PROBES
+    codes[:, 0] = 0.0
     return codes
 
 

@@ -51,7 +51,8 @@ class GSCL(Method):
 
     pairwise or listwise. The gate [p < alpha] lets go of what is in order. Empty hops are left out. Of a hop of more
     than s ``samples``, each node is drawn with the probability that makes it s on average, and stands for as many as it
-    was drawn from; ``outside`` nodes, the same for all, stand for those beyond. The expectation of S_k is so exact.
+    was drawn from; ``outside`` nodes, the same for all, stand for those beyond. Where no hop has more than 4 s nodes,
+    the expectation of each S is so exact.
 
     Time O(E D + N F D + N D² + (K s + M) N D) a step for M outside nodes, memory O(N D + E + K s N). Once, before the
     training, the hops are found, 256 nodes at a time; of each, 4 s nodes are remembered, drawn at random.
@@ -74,9 +75,9 @@ class GSCL(Method):
     Departures from the paper: no official code was found, and how the paper samples and whether it ranks the nodes
     beyond its hops is not known here (a later form of it names a term against the outside; without one, embeddings were
     found to get worse in training). The loss is a mean over nodes, so that its scale does not follow the graph's size.
-    Nodes of a hop that are not remembered count as beyond it. In sampled batches distances are those of the whole
-    graph, and hops what the batch holds of them. Without a recipe, training has this library's 200 epochs, not 500 with
-    weight decay.
+    Nodes of a hop that are not remembered count as beyond all hops, whose sum is so too large around hubs. In sampled
+    batches distances are those of the whole graph, and hops what the batch holds of them. Without a recipe, training
+    has this library's 200 epochs, not 500 with weight decay.
     """
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 512, projection_channels: int = 512,

@@ -57,12 +57,13 @@ class MVGRL(Method):
         prune: walks that stand at a node with a smaller probability are given up there; 0 gives up none and takes
             O(N²) time.
 
-    Departures from the paper: a sparse S, of which ``prune`` leaves out small entries, more on denser graphs (of the
-    mass, an eighth on Cora and nearly half on Photo); without the threshold and the scaling that the published code has
-    for CiteSeer; the adjacency with one loop at each node (two in the published code); the whole graph or the trainer's
-    batches, for which rows and columns of S are taken, where the paper crops four runs of 2000 consecutive nodes; no
-    heads after encoders and summaries, as in the published code for nodes; training keeps the last weights, not those
-    of the lowest loss, and without a recipe has this library's 200 epochs, not 3,000 with a patience of 20.
+    Departures from the paper: a sparse S, of which ``prune`` and ``top`` leave out small entries, more on denser
+    graphs (of the mass, together, an eighth on Cora and nearly half on Photo); without the threshold and the scaling
+    that the published code has for CiteSeer; the adjacency with one loop at each node (two in the published code); the
+    whole graph or the trainer's batches, for which rows and columns of S are taken, where the paper crops four runs of
+    2000 consecutive nodes; no heads after encoders and summaries, as in the published code for nodes; training keeps
+    the last weights, not those of the lowest loss, and without a recipe has this library's 200 epochs, not 3,000 with a
+    patience of 20.
     """
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 512, num_layers: int = 1, activation: str = "prelu",

@@ -96,9 +96,12 @@ class ProGCL(Method):
             past = torch.zeros(2, graph.num_nodes, self.encoder.out_channels)
             self.register_buffer("past", past, persistent=False)
 
+    def stage(self, epoch: int, epochs: int) -> int:
+        return int(epoch >= self._start(epochs))
+
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
-        start = epochs // 5 + 1 if self.start_epoch is None else self.start_epoch
-        if epoch == 1 and start > epochs:
+        start = self._start(epochs)
+        if epoch == 1 and start > epochs > 0:
             raise InputError(f"ProGCL: its weights begin in epoch {start} of {epochs}, and until then it is GRACE: "
                              "take an earlier start_epoch or more epochs")
         if epoch != start:
@@ -126,6 +129,10 @@ class ProGCL(Method):
     def embed(self, graph: Graph) -> Tensor:
         h: Tensor = self.encoder(graph.x, graph.adj)                       # (N, D)
         return h
+
+    def _start(self, epochs: int) -> int:
+        """The first epoch with weights."""
+        return epochs // 5 + 1 if self.start_epoch is None else self.start_epoch
 
     def _project(self, graph: Graph) -> Tensor:
         z: Tensor = self.projector(self.embed(graph))                      # (N, D)

@@ -16,7 +16,8 @@ def draw_curve(file: Path, curves: Mapping[str, Sequence[float]]) -> None:
     figure, axes = _canvas(6, 4)
     for name, losses in curves.items():
         axes.plot(range(1, len(losses) + 1), losses, label=name)
-    axes.set(xlabel="epoch", ylabel="loss", yscale="log")
+    some = any(loss > 0 for losses in curves.values() for loss in losses)
+    axes.set(xlabel="epoch", ylabel="loss", yscale="log" if some else "linear")
     if len(curves) > 1:
         axes.legend()
     _save(figure, file)

@@ -6,7 +6,7 @@ import pytest
 
 from sgcl.bench import Cell, Row
 from sgcl.bench import cells as cells_module
-from sgcl.bench.cells import default_way, key_of, with_epochs
+from sgcl.bench.cells import default_way, key_of
 from sgcl.bench.rows import BASELINES, GCL, GRAPH_ROWS, SGCL
 from sgcl.errors import InputError
 from sgcl.estimator import estimator_for
@@ -80,12 +80,6 @@ def test_shortened_cells_say_so_and_are_others():
     assert short.epochs == 1
     assert short.line()["shortened"] == 1
     assert key_of({**short.line(test=0.1), "settings": {"epochs": 1}}) == short.key
-
-
-def test_half_of_the_epochs_moves_what_begins_in_one_of_them():
-    given = {"epochs": 200, "start_epoch": 101, "warmup": 20, "scheme": "mix"}
-    assert with_epochs("progcl", given, 100) == {"epochs": 100, "start_epoch": 50, "warmup": 10, "scheme": "mix"}
-    assert with_epochs("progcl", given, 1) == {"epochs": 1, "start_epoch": 1, "warmup": 0, "scheme": "mix"}
 
 
 def test_a_row_may_change_what_the_recipe_has():

@@ -86,3 +86,9 @@ def test_bad_input_is_told(name, loss):
         loss(torch.ones(3, 2), torch.ones(3, 4))
     with pytest.raises(InputError, match=f"{name}: a batch of 1 node has no correlations: draw larger batches"):
         loss(torch.ones(1, 2), torch.ones(1, 2))
+
+
+@pytest.mark.parametrize("loss", [barlow_twins_loss, lambda h1, h2: cca_loss(h1, h2, 0.3)])
+def test_gradients_are_those_of_the_whole_formula(loss):
+    pair = [torch.randn(6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)) for seed in (0, 1)]
+    assert torch.autograd.gradcheck(loss, [h.requires_grad_() for h in pair])

@@ -8,9 +8,11 @@ from sgcl.estimator import estimator_for
 from sgcl.graph import Graph
 from sgcl.memory import Estimate, estimate, shown
 from sgcl.memory.footprint import _measured, phases
+from sgcl.memory.meter import Meter
 from sgcl.methods import METHODS
 from sgcl.samplers import RandomWalk, WholeGraphs
 from sgcl.smoothing import SMOOTHINGS
+from sgcl.smoothing.rows import blocks_of
 
 MB = 2**20
 NOISE = 2**18  # what Python itself holds differs from time to time
@@ -105,3 +107,21 @@ def test_what_a_method_works_out_beforehand_counts():
     graph = random_graph(600)
     assert estimate(estimator_for("mvgrl")(hidden_channels=8), graph).beforehand > 600 * 8 * 12    # its PageRank
     assert estimate(estimator_for("sgcl")(hidden_channels=8), graph).beforehand < NOISE
+
+
+@pytest.mark.parametrize(("method", "late"), [("progcl", {"start_epoch": 4}), ("augcl", {"pretrain": 0.75}),
+                                              ("greet", {"encoder_steps": 3})])
+def test_what_begins_in_a_late_epoch_counts(method, late, small):
+    graph = random_graph(3000)
+    made = estimator_for(method)(hidden_channels=8, epochs=4, **late)
+    found, generator = phases(made, graph), torch.Generator().manual_seed(0)
+    model = made.untrained(graph.num_features, **METHODS[method].shortened)
+    with blocks_of(1 << 13), Meter() as meter:
+        with torch.no_grad():
+            model.eval().start(graph)
+            model.before_epoch(graph, 4, 4, generator)
+        before = meter.peak()
+        model.train().loss(model.augment(graph, generator)).backward()
+        step = meter.peak()
+    assert before <= 1.1 * found.beforehand + NOISE
+    assert step <= 1.1 * found.step + NOISE

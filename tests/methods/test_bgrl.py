@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from sgcl import Graph, InputError
+from sgcl.encoders.prelu import PReLU
 from sgcl.methods import BGRL
 from sgcl.views import Compose, DropEdges, MaskFeatures
 
@@ -71,7 +72,8 @@ def test_the_target_starts_from_weights_of_its_own():
     assert not torch.allclose(method.online.layers[0].weight, method.target.layers[0].weight)
 
 
-@pytest.mark.parametrize(("progress", "moved"), [(0.0, 0.1), (0.5, 0.05), (1.0, 0.0)])
+@pytest.mark.parametrize(("progress", "moved"), [
+    (0.0, 0.1), (0.25, 0.1 * (1 + math.cos(math.pi / 4)) / 2), (0.5, 0.05), (1.0, 0.0)])
 def test_the_target_follows_ever_more_slowly(progress, moved):
     method = made(momentum=0.9)
     fast, slow = ([p.clone() for p in part.parameters()] for part in (method.online, method.target))
@@ -107,3 +109,28 @@ def test_bad_settings_are_told_in_one_line(chosen, message):
     with pytest.raises(InputError, match=message) as error:
         made(**chosen)
     assert "\n" not in str(error.value)
+
+
+def test_each_view_is_made_by_its_own_setting(graph):
+    views = made(view1=Compose(), view2=DropEdges(1.0)).augment(graph, chance())
+    assert views.first.num_edges == graph.num_edges
+    assert views.second.num_edges == 0
+
+
+def test_the_gradient_reaches_the_online_weights_through_both_predictions(graph):
+    method = made(view1=DropEdges(0.2), view2=Compose((DropEdges(0.7), MaskFeatures(0.5)))).double()
+    graph = graph.replace(x=graph.x.double())
+    first, second = method.augment(graph, chance())
+    online, target = ([part(view.x, view.adj) for view in (first, second)] for part in (method.online, method.target))
+    q1, q2 = map(method.predictor, online)
+    expected = 2 - (torch.cosine_similarity(q1, target[1]) + torch.cosine_similarity(q2, target[0])).mean()
+    weights = [*method.online.parameters(), *method.predictor.parameters()]
+    loss = method.loss(method.augment(graph, chance()))
+    for ours, theirs in zip(torch.autograd.grad(loss, weights), torch.autograd.grad(expected, weights), strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-10)
+
+
+def test_the_predictor_is_a_layer_with_prelu_and_a_linear_one():
+    first, between, last = made().predictor
+    assert isinstance(between, PReLU)
+    assert first.out_features == last.in_features

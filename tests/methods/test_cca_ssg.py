@@ -65,3 +65,9 @@ def test_a_batch_of_one_node_is_told(graph):
     method = made()
     with pytest.raises(InputError, match="a batch of 1 node has no correlations: draw larger batches"):
         method.loss(method.augment(graph.subgraph(torch.tensor([3])), chance()))
+
+
+def test_each_view_is_made_by_its_own_setting(graph):
+    views = made(view1=Compose(), view2=DropEdges(1.0)).augment(graph, chance())
+    assert views.first.num_edges == graph.num_edges
+    assert views.second.num_edges == 0

@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 
 from sgcl import Estimator, Graph, InputError
 from sgcl.methods import METHODS
-from sgcl.samplers import FullGraph, RandomWalk
+from sgcl.samplers import FullGraph, RandomNode, RandomWalk
 from sgcl.smoothing import SMOOTHINGS
 
 SMALL: dict[str, dict] = {              # sizes for forty nodes, beside hidden_channels
@@ -34,6 +34,8 @@ FLAT: dict[str, str] = {                # parameters whose gradient is 0 whateve
 }
 ADVERSARIAL: set[str] = set()           # a step need not lower the loss
 PHASES: dict[str, int] = {"greet": 3}   # epochs until every parameter has had its turn
+PAIRS: set[str] = {                     # a batch needs two nodes at least
+    "augcl", "bgrl", "cca-ssg", "cgra", "g-bt", "grace", "greet", "progcl"}
 WHOLE_GRAPH: dict[str, str] = {}        # no batches: what the message says
 
 NODE_METHODS = [name for name in METHODS if METHODS[name].level == "node"]
@@ -177,3 +179,31 @@ def test_batches_of_walks_train_or_the_method_says_why_not(name, ring):
     assert len(embedding) == ring.num_nodes
     assert embedding.isfinite().all()
     assert embedding.std(0).max() > 0
+
+
+@pytest.mark.parametrize("name", NODE_METHODS)
+def test_no_epochs_give_the_weights_it_starts_from(name, ring):
+    model = estimator(name, {}, epochs=0).fit(ring)
+    assert model.transform(ring).isfinite().all()
+    started = model.untrained(ring.num_features).state_dict()
+    assert all(torch.equal(value, started[key]) for key, value in model.method.state_dict().items() if key in started)
+
+
+@pytest.mark.parametrize("name", NODE_METHODS)
+def test_a_batch_of_one_node_trains_or_is_told(name, ring):
+    one = estimator(name, {}, sampler=RandomNode(batch_size=1))
+    if name in PAIRS:
+        with pytest.raises(InputError, match=r"a batch of (1|one) node has no .*: draw larger batches"):
+            one.fit(ring)
+    else:
+        assert one.fit(ring).transform(ring).isfinite().all()
+
+
+@every_case
+def test_stages_begin_within_the_training_and_have_numbers_of_their_own(name, chosen, ring):
+    method = estimator(name, chosen).untrained(ring.num_features)
+    first = method.stages(12)
+    assert first[0] == 1
+    assert first[-1] <= 12
+    assert len({method.stage(epoch, 12) for epoch in range(1, 13)}) == len(first)
+    assert len({method.stage(epoch, 12) for epoch in first}) == len(first)

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from sgcl import Graph, InputError
+from sgcl.encoders.norm import BatchNorm
 from sgcl.methods import GBT
 from sgcl.views import Compose, DropEdges, MaskFeatures
 
@@ -37,6 +38,7 @@ def test_the_encoder_ends_in_a_linear_layer(graph):
     method = made().eval()
     assert len(method.encoder.layers) == 2
     assert len(method.encoder.norms) == len(method.encoder.activations) == 1
+    assert isinstance(method.encoder.norms[0], BatchNorm)
     shifted = method.embed(graph)
     torch.nn.init.constant_(method.encoder.layers[-1].bias, -1.0)
     assert torch.allclose(method.embed(graph), shifted - 1, atol=1e-6)
@@ -56,3 +58,9 @@ def test_a_batch_of_one_node_is_told(graph):
     method = made(num_layers=1)
     with pytest.raises(InputError, match="a batch of 1 node has no correlations: draw larger batches"):
         method.loss(method.augment(graph.subgraph(torch.tensor([3])), chance()))
+
+
+def test_each_view_is_made_by_its_own_setting(graph):
+    views = made(view1=Compose(), view2=DropEdges(1.0)).augment(graph, chance())
+    assert views.first.num_edges == graph.num_edges
+    assert views.second.num_edges == 0

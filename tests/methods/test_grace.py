@@ -17,17 +17,20 @@ def made(**chosen) -> GRACE:
     return GRACE(6, hidden_channels=8, **chosen)
 
 
-def test_the_loss_is_the_formula_from_the_projections_on(graph):
-    method = made(temperature=0.3)
-    views = method.augment(graph, torch.Generator().manual_seed(0))
-    u, v = (method.projector(method.encoder(view.x, view.adj)).detach().double() for view in views)
+def test_the_loss_and_its_gradient_are_those_of_the_formula(graph):
+    method = made(temperature=0.3).double()
+    views = method.augment(graph.replace(x=graph.x.double()), torch.Generator().manual_seed(0))
+    u, v = (method.projector(method.encoder(view.x, view.adj)) for view in views)
     u, v = u / u.norm(dim=1, keepdim=True), v / v.norm(dim=1, keepdim=True)
-    expected = 0.0
+    expected = torch.zeros((), dtype=torch.float64)
     for a, b in ((u, v), (v, u)):
         between, inside = (a @ b.T / 0.3).exp(), (a @ a.T / 0.3).exp()
         share = between.diagonal() / (between.sum(1) + inside.sum(1) - inside.diagonal())
-        expected -= float(share.log().mean()) / 2
-    assert float(method.loss(views).detach()) == pytest.approx(expected, rel=1e-5)
+        expected = expected - share.log().mean() / 2
+    loss, weights = method.loss(views), list(method.parameters())
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-10)
+    for ours, theirs in zip(torch.autograd.grad(loss, weights), torch.autograd.grad(expected, weights), strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-10)
 
 
 def test_each_view_is_made_by_its_own_setting(graph):

@@ -19,7 +19,7 @@ from sgcl.report.page import Page, Plot, Series, Table, Value
 
 SCALES = {"cora": 1, "coauthor-cs": 1, "ogbn-arxiv": 1}
 SAMPLERS = ("walk", "ego", "node", "edge")
-FITS = 30       # minutes
+FITS = 30       # minutes on two cores
 SIZES = (5_000, 20_000, 50_000)
 _AT_ONCE: dict[str, dict[str, Any]] = {  # what begins in a later epoch begins in the first
     "progcl": {"start_epoch": 1}, "augcl": {"pretrain": 0.0}, "greet": {"encoder_steps": 1}}
@@ -63,9 +63,9 @@ def cost_page(bench: Bench, lines: Lines) -> Page:
             minutes = minutes_of(found[0]) if found else None
             rows.append((row.name, shown(bench, lines, row, dataset, (None, None), "cpu_epoch", 1, ".2f"),
                          f"{found[0]['settings']['epochs']:,}" if found else "", number(minutes, ",.0f"),
-                         "" if minutes is None else "yes" if minutes <= FITS else "no", row.origin(dataset)))
-        parts.append(Table(("", "s an epoch", "epochs", "minutes of a core", f"within {FITS}", "settings"), tuple(rows),
-                           dataset))
+                         "" if minutes is None else "yes" if minutes <= 2 * FITS else "no", row.origin(dataset)))
+        parts.append(Table(("", "s an epoch", "epochs", "minutes of a core", f"within {FITS} on two", "settings"),
+                           tuple(rows), dataset))
     return Page(bench.name, bench.title, text_of(bench), tuple(parts))
 
 
@@ -143,8 +143,8 @@ COST = Bench(
 CPU seconds of an epoch on the medium graphs, the mean of the second and third, and what all epochs of the recipe, or
 of the defaults where there is none, take then. DGI and MVGRL stop where their loss no longer falls, so that theirs is
 the most it may be; AUGCL fits its classifier once, in one of the two epochs, so that its trainings take less than is
-said, perhaps a third. `sgcl bench` gives a training one core. Cells of [the baselines](baselines.md) that take at most
-{FITS} minutes of it are run; the others have their command there.
+said, perhaps a third. `sgcl bench` gives a training one core; two would at best halve the time. Cells of [the
+baselines](baselines.md) that could so be done in {FITS} minutes are run; the others have their command there.
 """, BASELINES, {"pubmed": 1, "photo": 1, "computers": 1, "coauthor-cs": 1}, cost_page, measure="cost", ways=unscored)
 
 MEMORY = Bench(

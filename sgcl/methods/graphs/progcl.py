@@ -100,6 +100,9 @@ class ProGCLGraphs(Method):
         self.mixture: Tensor
         self.register_buffer("mixture", torch.zeros(3, 2))  # alpha, beta, share; 0 until fitted
 
+    def stage(self, epoch: int, epochs: int) -> int:
+        return int(epoch >= self.start_epoch)
+
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
         if epoch != self.start_epoch:
             return
