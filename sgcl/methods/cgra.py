@@ -58,6 +58,7 @@ class CGRA(Method):
         in_channels: F, the width of the node features.
         hidden_channels: D, the width of the embedding and of the layers before it.
         projection_channels: the width of the projection.
+        projector_channels: the width inside the projector; D unless given.
         num_layers: depth of the encoder.
         layer: its layer type, ``"gcn"``, ``"sage"``, ``"gat"`` or ``"gin"``.
         activation: after each layer, ``"prelu"``, ``"relu"``, ``"elu"`` or ``"none"``.
@@ -76,13 +77,15 @@ class CGRA(Method):
     """
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 256, projection_channels: int = 128,
-                 num_layers: int = 2, layer: str = "gcn", activation: str = "prelu", input_dropout: float = 0.5,
-                 dropout: float = 0.8, mask_rate: float = 0.9, positives: int = 2, temperature: float = 0.2,
-                 momentum: float = 0.9999) -> None:
+                 projector_channels: int | None = None, num_layers: int = 2, layer: str = "gcn",
+                 activation: str = "prelu", input_dropout: float = 0.5, dropout: float = 0.8, mask_rate: float = 0.9,
+                 positives: int = 2, temperature: float = 0.2, momentum: float = 0.9999) -> None:
         super().__init__()
         for name, rate in (("input_dropout", input_dropout), ("mask_rate", mask_rate), ("momentum", momentum)):
             check_rate("CGRA", name, rate)
-        for name, count in (("projection_channels", projection_channels), ("positives", positives)):
+        between = hidden_channels if projector_channels is None else projector_channels
+        for name, count in (("projection_channels", projection_channels), ("projector_channels", between),
+                            ("positives", positives)):
             if count < 1:
                 raise InputError(f"CGRA: {name} is {count}, expected at least 1")
         if mask_rate == 0:
@@ -91,8 +94,8 @@ class CGRA(Method):
         self.online = Encoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer, activation=activation,
                               dropout=dropout, norm="batch")
         self.target = copy.deepcopy(self.online).requires_grad_(False)
-        self.projector = nn.Sequential(nn.Linear(hidden_channels, projection_channels), nn.ReLU(),
-                                       nn.Linear(projection_channels, projection_channels))
+        self.projector = nn.Sequential(nn.Linear(hidden_channels, between), nn.ReLU(),
+                                       nn.Linear(between, projection_channels))
         self.input_dropout, self.dropout, self.mask_rate = input_dropout, dropout, mask_rate
         self.positives, self.temperature, self.momentum = positives, temperature, momentum
         self._similar: CSR | None = None

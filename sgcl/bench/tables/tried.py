@@ -14,13 +14,14 @@ from sgcl.bench.pages import compared, mean, seeds_of, shown, text_of
 from sgcl.bench.rows import named
 from sgcl.report.page import Page, Table
 
+_NARROW = {"projector_channels": 128}
 _LONG = {"epochs": 1_000, "patience": None}
 _TRIED: dict[str, dict[str, dict[str, Any]]] = {
     "DGI": {"100 epochs": {"epochs": 100, "patience": None}, "1,000 epochs": _LONG},
     "GRACE": {"100 epochs": {"epochs": 100}, "400 epochs": {"epochs": 400}},
     "MVGRL": {"1,000 epochs": _LONG, "alpha 0.1": {"alpha": 0.1}, "prune 0.0001, top 512": {"prune": 1e-4, "top": 512}},
     "BGRL": {"width 1,024": {"hidden_channels": 1024, "out_channels": 1024}},
-    "CGRA": {"1,000 epochs": {"epochs": 1_000}},
+    "CGRA": {"projector of 128": _NARROW, "projector of 128, 1,000 epochs": {**_NARROW, "epochs": 1_000}},
     "GRLC": {"250 epochs": {"epochs": 250}},
     "GREET": {"600 epochs": {"epochs": 600}},
     "GSCL": {"listwise": {"ranking": "listwise"}, "3 hops": {"hops": 3},
