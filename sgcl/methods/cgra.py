@@ -71,8 +71,9 @@ class CGRA(Method):
 
     Departures from the paper: nodes in other components are no positives, where the published code may fill up with
     them; visits below 0.001 and beyond 50 steps are left out of the walk. That leaves some nodes of large, sparse
-    components with fewer than t positives (a sixth of those of PubMed), and a hub of a thousand neighbours with none
-    but itself. In sampled batches positives are those of the whole graph that the batch holds. Without a recipe,
+    components with fewer than t positives (a sixth of those of PubMed), a hub of a thousand neighbours with none but
+    itself, and around hubs gives some nodes others than those that are the most alike (on Photo fewer than a tenth of
+    the positives). In sampled batches positives are those of the whole graph that the batch holds. Without a recipe,
     training has this library's 200 epochs, not 4,000 and more.
     """
 
@@ -83,10 +84,9 @@ class CGRA(Method):
         super().__init__()
         for name, rate in (("input_dropout", input_dropout), ("mask_rate", mask_rate), ("momentum", momentum)):
             check_rate("CGRA", name, rate)
-        between = hidden_channels if projector_channels is None else projector_channels
-        for name, count in (("projection_channels", projection_channels), ("projector_channels", between),
+        for name, count in (("projection_channels", projection_channels), ("projector_channels", projector_channels),
                             ("positives", positives)):
-            if count < 1:
+            if count is not None and count < 1:
                 raise InputError(f"CGRA: {name} is {count}, expected at least 1")
         if mask_rate == 0:
             raise InputError("CGRA: mask_rate is 0, expected a share above 0: what is masked is what is learnt")
@@ -94,6 +94,7 @@ class CGRA(Method):
         self.online = Encoder(in_channels, hidden_channels, num_layers=num_layers, layer=layer, activation=activation,
                               dropout=dropout, norm="batch")
         self.target = copy.deepcopy(self.online).requires_grad_(False)
+        between = hidden_channels if projector_channels is None else projector_channels
         self.projector = nn.Sequential(nn.Linear(hidden_channels, between), nn.ReLU(),
                                        nn.Linear(between, projection_channels))
         self.input_dropout, self.dropout, self.mask_rate = input_dropout, dropout, mask_rate

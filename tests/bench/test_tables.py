@@ -65,7 +65,7 @@ def test_what_is_far_below_is_tried_under_its_split_and_nothing_else():
     cells = {(cell.name, cell.dataset, cell.protocol, cell.probe) for cell in bench.cells(read_lines("nowhere"))}
     assert ("DGI, 100 epochs", "citeseer", "public", "published") in cells
     assert ("BGRL, width 1,024", "cora", "grace", "converged") in cells
-    assert ("CGRA, 1,000 epochs", "citeseer", "public", "cross-validated") in cells
+    assert ("CGRA, projector of 128, 1,000 epochs", "citeseer", "public", "cross-validated") in cells
     assert not any(name.startswith("DGI") and dataset == "cora" for name, dataset, _, _ in cells)
     assert not any(protocol == "grace" and probe != "converged" for _, _, protocol, probe in cells)
 

@@ -1,13 +1,15 @@
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import random_data
+from strategies import needs_data, random_data
 from torch_geometric.data import Data
 
 from sgcl import Graph, InputError
+from sgcl.datasets import load
 from sgcl.methods import CGRA
 from sgcl.methods.cgra import similar_nodes, similar_nodes_loss
 from sgcl.samplers import RandomNode
@@ -161,3 +163,32 @@ def test_bad_settings_are_told_in_one_line(chosen, message):
     with pytest.raises(InputError, match=message) as error:
         made(**chosen)
     assert "\n" not in str(error.value)
+
+
+def test_the_embedding_is_the_online_encoders(graph):
+    method = begun(graph).eval()
+    with torch.no_grad():
+        for parameter in method.target.parameters():
+            parameter.add_(1.0)
+    assert torch.equal(method.embed(graph), method.online(graph.x, graph.adj))
+    assert not torch.allclose(method.embed(graph), method.target(graph.x, graph.adj))
+
+
+@pytest.mark.parametrize(("chosen", "between"), [({}, 12), ({"projector_channels": 3}, 3)])
+def test_the_projector_has_a_layer_inside(chosen, between):
+    first, rectified, last = made(hidden_channels=12, projection_channels=5, **chosen).projector
+    assert (first.in_features, first.out_features, last.in_features, last.out_features) == (12, between, between, 5)
+    assert isinstance(rectified, torch.nn.ReLU)
+
+
+@needs_data
+def test_on_a_graph_of_hubs_pruning_exchanges_few_of_the_positives():
+    adj, count = Graph.from_data(load("photo")).adj, 27
+    found, matrix = similar_nodes(adj, count), adj.to_scipy().astype(float)
+    system = scipy.sparse.diags_array(matrix.sum(1) + 1) - matrix
+    nodes, wrong = np.random.default_rng(0).choice(adj.shape[0], 40, replace=False), 0
+    for node in nodes:
+        row, status = scipy.sparse.linalg.cg(system, np.eye(1, adj.shape[0], node)[0], rtol=1e-10)
+        assert status == 0
+        wrong += (row[found.idx[found.ptr[node]:found.ptr[node + 1]]] < np.sort(row)[-count] * (1 - 1e-6)).sum()
+    assert wrong / (len(nodes) * count) < 0.1

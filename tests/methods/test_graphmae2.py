@@ -3,6 +3,7 @@ import torch
 from torch_geometric.data import Data
 
 from sgcl import Graph, InputError
+from sgcl.encoders.prelu import PReLU
 from sgcl.methods import GraphMAE2, recompute
 from sgcl.sparse import SparseFeatures
 from sgcl.views import DropEdges, MaskFeatures
@@ -93,6 +94,32 @@ def test_dropout_is_before_every_layer_of_student_teacher_and_decoder_but_not_of
     loss.backward()
     assert (method.token.grad.abs().max() > 0) == (num_layers == 1)        # it is added after the first dropout
     assert method.decoder.weight.grad.abs().max() == 0
+
+
+def test_dropout_of_attention_is_in_student_teacher_and_decoder(graph):
+    method = made(dropout=0.0, attention_dropout=1.0, remask_rate=0.0)
+    for name, parameter in method.named_parameters():
+        if name.endswith("bias"):                                          # they begin at zero
+            parameter.data.normal_()
+    views, other = method.augment(graph, chance()), graph.replace(x=torch.randn_like(graph.x))
+    loss = method.loss(views)
+    assert torch.allclose(method.loss(views._replace(teacher=other)), loss)
+    assert torch.allclose(method.loss(views._replace(student=other)), loss)
+    with torch.no_grad():
+        method.bridge.weight.normal_()                                     # what the decoder alone would see
+    assert torch.allclose(method.loss(views), loss)
+
+
+def test_layers_are_those_of_the_published_code():
+    method = made(num_layers=3)
+    assert all(isinstance(part, PReLU) for part in method.encoder.activations)
+    assert len(method.encoder.activations) == len(method.encoder.layers) == 3
+    first, between, last = method.projector
+    assert (first.in_features, first.out_features, last.in_features, last.out_features) == (8, 256, 256, 8)
+    before, linear = method.predictor
+    assert isinstance(between, PReLU)
+    assert isinstance(before, PReLU)
+    assert (linear.in_features, linear.out_features) == (8, 8)
 
 
 def test_masks_hide_their_share_of_the_nodes(graph):

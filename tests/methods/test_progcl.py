@@ -24,7 +24,7 @@ def chance(seed: int = 0) -> torch.Generator:
 
 def begun(graph: Graph, **chosen) -> ProGCL:
     torch.manual_seed(0)
-    method = ProGCL(6, **{"hidden_channels": 8, "start_epoch": 3, **chosen})
+    method = ProGCL(6, **{"hidden_channels": 8, "start_epoch": 3, "temperature": 0.3, **chosen})
     method.start(graph)
     return method
 
@@ -175,3 +175,9 @@ def test_bad_settings_are_told_in_one_line(chosen, message):
     with pytest.raises(InputError, match=message) as error:
         ProGCL(6, **chosen)
     assert "\n" not in str(error.value)
+
+
+def test_widths_are_those_of_the_paper():
+    method = ProGCL(6, hidden_channels=8, projection_channels=5)
+    assert [layer.weight.shape for layer in method.encoder.layers] == [(6, 16), (16, 8)]
+    assert (method.projector.first.out_features, method.projector.second.out_features) == (5, 8)
