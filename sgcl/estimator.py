@@ -137,12 +137,12 @@ class Estimator:
                              "of them, or take a method for nodes")
         return graph
 
-    def untrained(self, in_channels: int, **changed: Any) -> Method:
-        """The method with the weights it starts from, a function of the seed; with some settings changed."""
+    def untrained(self, in_channels: int) -> Method:
+        """The method with the weights it starts from, a function of the seed."""
         method, training, _ = settings.split(self.settings)
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(training["seed"])
-            made: Method = METHODS[self.method_name](in_channels, **{**method, **changed})
+            made: Method = METHODS[self.method_name](in_channels, **method)
         return made
 
     def save(self, folder: str | Path) -> None:

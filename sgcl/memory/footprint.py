@@ -165,9 +165,9 @@ def _phases_of_graphs(estimator: Estimator, graph: Graph, nodes: Tensor | None =
 def _measured(estimator: Estimator, graph: Graph) -> Phases:
     """What a training holds on that very graph, by doing what the trainer does in the first epoch of each stage."""
     generator, epochs = torch.Generator().manual_seed(0), estimator.settings["epochs"]
-    shortened = METHODS[estimator.method_name].shortened  # type: ignore[attr-defined]
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings(action="ignore"), blocks_of(_SMALL):
-        method, found = estimator.untrained(graph.num_features, **shortened), []
+        method, found = estimator.untrained(graph.num_features), []
+        method.rehearse()
         with Meter() as meter:
             with torch.no_grad():
                 method.eval().start(graph)

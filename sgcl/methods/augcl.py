@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -72,8 +72,6 @@ class AUGCL(Method):
     epochs, not 1,000 to 2,000.
     """
 
-    shortened: ClassVar[dict[str, Any]] = {"passes": 1}
-
     def __init__(self, in_channels: int, *, hidden_channels: int = 128, projection_channels: int | None = None,
                  num_layers: int = 2, layer: str = "gcn", activation: str = "rrelu", dropout: float = 0.0,
                  view1: View = Compose((DropEdges(0.6), MaskFeatures(0.2))),  # noqa: B008 (frozen)
@@ -96,6 +94,9 @@ class AUGCL(Method):
 
     def stage(self, epoch: int, epochs: int) -> int:
         return int(epoch > math.floor(self.pretrain * epochs))
+
+    def rehearse(self) -> None:
+        self.passes = self.classifier.steps = 1
 
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
         if epoch == math.floor(self.pretrain * epochs) + 1:  # the first of stage 1

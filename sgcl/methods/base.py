@@ -30,7 +30,6 @@ class Method(nn.Module, ABC):
     level: ClassVar[Level] = "node"              #: what it embeds: nodes of a graph, or graphs of a collection
     unites: bool = False                         #: whether it has a ``union_loss``
     trained_with: ClassVar[dict[str, Any]] = {}  #: settings of the training that its paper has otherwise
-    shortened: ClassVar[dict[str, Any]] = {}     #: settings with which its stages begin sooner, in the same memory
 
     def __init__(self, *paired: View) -> None:
         """With the views, if any, whose nodes are compared one by one: those that leave out nodes are refused."""
@@ -61,6 +60,11 @@ class Method(nn.Module, ABC):
         """The first epoch of each stage, at least epoch 1."""
         first = {self.stage(epoch, epochs): epoch for epoch in range(epochs, 0, -1)}
         return sorted(first.values()) or [1]
+
+    def rehearse(self) -> None:
+        """Called where memory is measured on a stand-in: from now on ``before_epoch`` may learn less, in the same
+        memory."""
+        return None
 
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
         """Called before each epoch, counted from 1, with the whole graph, on the CPU; in eval mode, without gradients.

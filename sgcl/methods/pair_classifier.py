@@ -23,6 +23,7 @@ class PairClassifier(nn.Module):
 
     def __init__(self, channels: int) -> None:
         super().__init__()
+        self.steps: int | None = None  # of a round; as many as its pairs make unless given
         self.first, self.second, self.third = nn.Linear(2 * channels, 128), nn.Linear(128, 128), nn.Linear(128, 3)
         for layer in (self.first, self.second, self.third):
             nn.init.xavier_uniform_(layer.weight)
@@ -55,7 +56,7 @@ class PairClassifier(nn.Module):
         for anchors, others in rounds:
             upper = _upper_half(unit_rows(anchors) @ unit_rows(others).T)  # (A, C)
             alike = upper == upper.diagonal()[:, None]
-            for pairs in torch.randperm(alike.numel(), generator=generator).to(alike.device).split(_PAIRS):
+            for pairs in torch.randperm(alike.numel(), generator=generator).to(alike.device).split(_PAIRS)[:self.steps]:
                 row, column = pairs // len(others), pairs % len(others)    # (2048,)
                 with torch.enable_grad():
                     scores = self(anchors[row], others[column]).log_softmax(1)                      # (2048, 3)

@@ -115,7 +115,8 @@ def test_what_begins_in_a_late_epoch_counts(method, late, small):
     graph = random_graph(3000)
     made = estimator_for(method)(hidden_channels=8, epochs=4, **late)
     found, generator = phases(made, graph), torch.Generator().manual_seed(0)
-    model = made.untrained(graph.num_features, **METHODS[method].shortened)
+    model = made.untrained(graph.num_features)
+    model.rehearse()
     with blocks_of(1 << 13), Meter() as meter:
         with torch.no_grad():
             model.eval().start(graph)

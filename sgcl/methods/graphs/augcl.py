@@ -67,7 +67,6 @@ class AUGCLGraphs(Method):
 
     level: ClassVar[Level] = "graph"
     trained_with: ClassVar[dict[str, Any]] = {"sampler": WholeGraphs(), "epochs": 40, "lr": 0.01}
-    shortened: ClassVar[dict[str, Any]] = {"passes": 1}
 
     def __init__(self, in_channels: int, *, hidden_channels: int = 32, num_layers: int = 3, layer: str = "gin",
                  activation: str = "relu", norm: Norm = "after", dropout: float = 0.0, readout: Readout = "sum",
@@ -89,6 +88,9 @@ class AUGCLGraphs(Method):
 
     def stage(self, epoch: int, epochs: int) -> int:
         return int(epoch > math.floor(self.pretrain * epochs))
+
+    def rehearse(self) -> None:
+        self.passes = self.classifier.steps = 1
 
     def before_epoch(self, graph: Graph, epoch: int, epochs: int, generator: torch.Generator) -> None:
         if epoch == math.floor(self.pretrain * epochs) + 1:  # the first of stage 1
