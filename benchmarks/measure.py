@@ -35,11 +35,14 @@ class Bar(NamedTuple):
         return f"{'ok  ' if self.holds else 'MISS'} {self.name}: {self.value:.4g} {self.sign} {self.bound:.4g}"
 
 
-def options(doc: str) -> argparse.Namespace:
+def options(doc: str, **flags: str) -> argparse.Namespace:
+    """The flags that all benchmarks have, and others with what they do."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON object of figures")
     parser.add_argument("--quick", action="store_true", help="the small sizes only, under a minute, no bars")
     parser.add_argument("--check", action="store_true", help="exit 1 and name the bar where one is missed")
+    for name, what in flags.items():
+        parser.add_argument(f"--{name}", action="store_true", help=what)
     return parser.parse_args()
 
 
