@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sgcl.methods import METHODS
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -61,6 +63,16 @@ def test_the_loss_benchmark_measures_and_agrees_with_the_dense_form(tmp_path):
     figures = json.loads(run(ROOT / "benchmarks" / "loss_scaling.py", "--quick", "--json", cwd=tmp_path))
     assert {cell["form"] for cell in figures["cells"]} == {"linear", "dense"}
     assert figures["relative_difference_2000"] < 1e-5
+
+
+def test_the_page_of_methods_is_what_the_docstrings_say():
+    out = run("-m", "sgcl", "methods", "--markdown", cwd=ROOT)
+    assert out == (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    for name in METHODS:
+        section = out.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        assert "```math" in section, name
+        assert "Departures from the paper" in section, name
+        assert {"Time", "time", "memory"} & set(section.split()), name
 
 
 def test_every_link_in_the_docs_leads_somewhere():
