@@ -23,8 +23,8 @@ def methods_page(methods: Sequence[About]) -> str:
     """A table of all, then a section for each."""
     rows = [f"| [{one.name}](#{one.name}) | {one.embeds} | {_prose(one.idea)} |" for one in methods]
     return "\n".join([
-        "# Methods", "", "What each method computes, what that costs and where it departs from its paper, for N nodes, E "
-        "edges, F features and D columns of the embedding.", "", "Figures beside those of the papers: of methods for "
+        "# Methods", "", "What each method computes, what that costs and where it departs from its paper, for N nodes, "
+        "E edges, F features and D columns of the embedding.", "", "Figures beside those of the papers: of methods for "
         "[nodes](results/baselines.md), for [graphs](results/graphs.md). This page is made of the docstrings by "
         "`sgcl methods --markdown`.", "",
         "| method | embeds | idea |", "| --- | --- | --- |", *rows, "",
