@@ -73,13 +73,14 @@ of the training nodes. The test nodes are those of the table, and no setting was
 temperature is worse for GSCL led to a sweep of it on validation nodes, from which its recipe for CiteSeer is.
 
 What came out: on Cora it is the number of epochs for three of them. GRACE and ProGCL-mix are still learning after the
-200 epochs of GRACE's settings, and come to within 1 and 1.5 points of their figures with 400; GREET has its figure with
-half of its epochs (its paper keeps the epoch that is best on validation nodes). In each case the validation column asks
-for the same. Half of GRLC's epochs change nothing, and BGRL's gain by width lies within its noise. The probe is worth
-one to two points on the public split, and most of what DGI lacks on CiteSeer; longer trainings and less pruning bring
-MVGRL there to about 1.5 points below. CGRA's projector was too narrow inside in earlier runs: mending it brought a
-point on CiteSeer, which is within the noise, and none on Cora, where fewer epochs bring none either. Nothing brings GSCL near its figures: low temperatures are far worse, a third hop
-is no better, the gate and the ranking change little.
+200 epochs of GRACE's settings, and come to within 1 and 1.5 points of their figures with 400; GREET has its figure
+with half of its epochs (its paper keeps the epoch that is best on validation nodes). In each case the validation
+column asks for the same. Half of GRLC's epochs change nothing, and BGRL's gain by width lies within its noise. The
+probe is worth one to two points on the public split, and most of what DGI lacks on CiteSeer; longer trainings and less
+pruning bring MVGRL there to about 1.5 points below. CGRA's projector was too narrow inside in earlier runs: mending it
+brought a point on CiteSeer, which is within the noise, and none on Cora, where fewer epochs bring none either. Nothing
+brings GSCL near its figures: low temperatures are far worse, a third hop is no better, the gate and the ranking change
+little.
 """, tuple(replace(row, name=", ".join([row.name, *how]), settings={**row.settings, **changed})
            for row in named(*_TRIED)
            for how, changed in [((), {}), *(((name,), given) for name, given in _TRIED[row.name].items())]),
