@@ -69,7 +69,7 @@ def check_views(owner: str, z1: Tensor, z2: Tensor) -> None:
         raise InputError(f"{owner}: projections have shapes {tuple(z1.shape)} and {tuple(z2.shape)}, expected the same "
                          "(N, D) twice")
     if len(z1) < 2:
-        raise InputError(f"{owner}: a batch of one node has no negatives: draw larger batches")
+        raise InputError(f"{owner}: a batch of one has no negatives: draw larger batches")
 
 
 def check_temperature(owner: str, temperature: float, least: float = _COLDEST) -> None:

@@ -120,7 +120,7 @@ def test_a_row_of_zeros_is_like_nobody_and_gets_no_gradient():
 
 @pytest.mark.parametrize(("change", "message"), [
     ({"z2": torch.zeros(3, 2)}, r"info_nce: projections have shapes \(4, 2\) and \(3, 2\)"),
-    ({"z1": torch.zeros(1, 2), "z2": torch.zeros(1, 2)}, "a batch of one node has no negatives: draw larger batches"),
+    ({"z1": torch.zeros(1, 2), "z2": torch.zeros(1, 2)}, "a batch of one has no negatives: draw larger batches"),
     ({"temperature": 0.01}, "temperature is 0.01, expected a finite number of at least 0.02"),
     ({"temperature": math.inf}, "temperature is inf")])
 def test_bad_input_is_told(change, message):
