@@ -142,11 +142,12 @@ COST = Bench(
     "cost", "What a training of a baseline costs", f"""
 CPU seconds of an epoch on the medium graphs, the mean of the second and third, and what all epochs of the recipe, or of
 the defaults where there is none, take then. DGI and MVGRL stop where their loss no longer falls, so that theirs is the
-most it may be; AUGCL fits its classifier once, in one of the two epochs, so that its trainings take less than is said,
-perhaps a third; GREET's two are one of the encoders and, where they have two to each of the discriminator's, one of
-that, which is cheaper: on PubMed and Coauthor CS it takes more than is said. `sgcl bench` gives a training one core;
-two would at best halve the time. Cells of [the baselines](baselines.md) that could so be done in {FITS} minutes are
-run; the others have their command there.
+most it may be; AUGCL fits its classifier once, in one of the two epochs, so that its trainings take less than is said;
+GREET's two are one of the encoders and, where they have two to each of the discriminator's, one of that, which is
+cheaper: on PubMed and Coauthor CS it takes more than is said. `sgcl bench` gives a training one core; two would at best
+halve the time. Cells of [the baselines](baselines.md) that could so be done in {FITS} minutes are run; the others have
+their command there. These are seconds of cores that were busy with other trainings too: on idle ones AUGCL and
+ProGCL-weight on PubMed, which lie just above, would fit as well, and are not run.
 """, BASELINES, {"pubmed": 1, "photo": 1, "computers": 1, "coauthor-cs": 1}, cost_page, measure="cost", ways=unscored)
 
 MEMORY = Bench(
