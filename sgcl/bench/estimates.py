@@ -13,7 +13,7 @@ from sgcl.bench.lines import Line
 from sgcl.bench.measures import BLOCKS
 
 _GUESS = 1e-4       # seconds of an epoch for a node, where no line tells
-_FEW = {"memory": 1, "epoch": 6, "cost": 6}     # epochs that a measure takes, where it is not a training
+_FEW = {"memory": 1, "epoch": 6, "cost": 3}     # epochs that a measure takes, where it is not a training
 
 
 def estimates(lines: Iterable[Line]) -> Callable[[Cell], float]:

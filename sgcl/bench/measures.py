@@ -27,7 +27,7 @@ SHARED = ("random", "converged")    # where all methods meet: protocol and probe
 BLOCKS = "sbm-"                     # begins the name of a block model; its number of nodes follows
 _LOOKS = 10                         # at the test folds, by hindsight
 _TIMED = 6                          # epochs, the second half of which counts
-_COUNTED = 3                        # epochs whose cost is measured, but for the first
+_COUNTED = 3                        # epochs whose CPU seconds are counted, but for the first
 _STEPS = 100                        # of the published probe, for its time
 _LIGHT = 5_000                      # nodes, for which no method takes a gigabyte (docs/results/memory.md)
 
@@ -125,28 +125,21 @@ def _epoch(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
 
 
 def _cost(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
-    """CPU seconds of an epoch of the training with one thread, and seconds of one with two."""
+    """CPU seconds of an epoch of the training, the mean of two after the first."""
     for cell in cells:
         graph = Graph.from_data(load(cell.dataset))
-        cpu, threads = _mean_epoch(cell, graph, time.process_time), torch.get_num_threads()
-        torch.set_num_threads(2)
-        try:
-            two = _mean_epoch(cell, graph, time.perf_counter)
-        finally:
-            torch.set_num_threads(threads)
-        yield cell.line(cpu_epoch=cpu, seconds_two=two, epochs=cell.epochs,
+        short = settings.with_epochs(cell.method, cell.settings, min(_COUNTED, cell.epochs))
+        made = estimator_for(cell.method)(**{**short, "seed": cell.seed})
+        check_memory(made, graph)
+        ends = [time.process_time()]
+
+        def note(epoch: Epoch, ends: list[float] = ends) -> None:
+            ends.append(time.process_time())
+
+        made.fit(graph, callbacks=[note])
+        took = [late - early for early, late in itertools.pairwise(ends)]
+        yield cell.line(cpu_epoch=round(statistics.mean(took[1:] or took), 4), epochs=cell.epochs,
                         settings=settings.encode(_estimator(cell).settings))
-
-
-def _mean_epoch(cell: Cell, graph: Graph, clock: Callable[[], float]) -> float:
-    """Seconds of an epoch by the clock, the mean of two after the first."""
-    short = settings.with_epochs(cell.method, cell.settings, min(_COUNTED, cell.epochs))
-    made = estimator_for(cell.method)(**{**short, "seed": cell.seed})
-    check_memory(made, graph)
-    ends = [clock()]
-    made.fit(graph, callbacks=[lambda _: ends.append(clock())])
-    took = [late - early for early, late in itertools.pairwise(ends)]
-    return round(statistics.mean(took[1:] or took), 4)
 
 
 def _memory(cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:

@@ -69,9 +69,9 @@ def cost_cell(row: Row, dataset: str) -> Cell:
     return Cell(row.name, row.method, dataset, 0, None, None, "cost", row.chosen(dataset))
 
 
-def minutes_of(line: Line, seconds: str = "cpu_epoch") -> float:
-    """How many a training takes, by the line of its cost: of one core, or with ``"seconds_two"`` on two."""
-    return float(line[seconds] * line["settings"]["epochs"] / 60)
+def minutes_of(line: Line) -> float:
+    """How many of one core a training takes, by the line of its cost."""
+    return float(line["cpu_epoch"] * line["settings"]["epochs"] / 60)
 
 
 def _duration(lines: Lines, row: Row, dataset: str) -> str:

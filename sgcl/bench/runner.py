@@ -26,7 +26,7 @@ from sgcl.launch import cores
 from sgcl.signals import Interrupted, stop_request
 from sgcl.trainer import TrainingError
 
-_ALONE = ("epoch", "cost")  # measures of time: nothing runs beside them
+_ALONE = "epoch"    # a measure of time: nothing runs beside it
 _LOOK = 0.2         # seconds between two looks at signals
 _PRELOAD = ["sgcl.bench.measures", "sklearn.datasets", "sklearn.linear_model", "sklearn.neighbors", "sklearn.svm"]
 
@@ -128,7 +128,7 @@ def _run(waiting: list[_Job], lines: Lines, files: Mapping[Any, str], outcome: O
 
 
 def _may_begin(job: _Job, running: Sequence[_Job], most: int) -> bool:
-    alone = [other.cells[0].measure in _ALONE for other in (job, *running)]
+    alone = [other.cells[0].measure == _ALONE for other in (job, *running)]
     return len(running) < most and (not running or not any(alone))
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-import torch
 
 from sgcl import datasets
 from sgcl.bench import Cell, measures
@@ -50,19 +49,6 @@ def test_hindsight_tells_the_best_of_the_same_training():
     assert seen["last"] == line["test"] == seen["by_epoch"][12]
     assert seen["test"] == max(seen["by_epoch"].values()) >= seen["last"]
     assert len(seen["by_epoch"]) == 10
-
-
-def test_a_cost_is_of_one_thread_and_of_two(monkeypatch):
-    used = []
-    monkeypatch.setattr(measures, "_mean_epoch", lambda cell, graph, clock: used.append(torch.get_num_threads()) or 1.5)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        (line,) = measures.measure([Cell("DGI", "dgi", "digits", measure="cost", settings=SMALL)])
-        assert (line["cpu_epoch"], line["seconds_two"], line["epochs"]) == (1.5, 1.5, 2)
-        assert (used, torch.get_num_threads()) == ([1, 2], 1)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def test_attributes_of_nodes_are_asked_for():

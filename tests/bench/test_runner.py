@@ -120,7 +120,7 @@ def test_seconds_of_an_epoch_tell_how_long_a_training_takes():
               "cpu_epoch": 20.0}]
     training = Cell("GRACE", "grace", "pubmed", settings={"epochs": 300})
     assert estimates(known)(training) == 6001.0
-    assert estimates(known)(replace(training, measure="cost")) == 121.0
+    assert estimates(known)(replace(training, measure="cost")) == 61.0
 
 
 def bench(folder, *more):

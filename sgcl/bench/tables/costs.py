@@ -59,20 +59,14 @@ def cost_page(bench: Bench, lines: Lines) -> Page:
     for dataset in bench.seeds:
         rows = list[tuple[Value | str, ...]]()
         for row in bench.rows:
+            found = lines.of(bench.of(row, dataset, (None, None)))
+            minutes = minutes_of(found[0]) if found else None
             rows.append((row.name, shown(bench, lines, row, dataset, (None, None), "cpu_epoch", 1, ".2f"),
-                         *_training(lines.of(bench.of(row, dataset, (None, None)))), row.origin(dataset)))
-        parts.append(Table(("", "s an epoch", "epochs", "minutes of a core", "minutes on two", f"within {FITS} on two",
-                            "settings"), tuple(rows), dataset))
+                         f"{found[0]['settings']['epochs']:,}" if found else "", number(minutes, ",.0f"),
+                         "" if minutes is None else "yes" if minutes <= 2 * FITS else "no", row.origin(dataset)))
+        parts.append(Table(("", "s an epoch", "epochs", "minutes of a core", f"within {FITS} on two", "settings"),
+                           tuple(rows), dataset))
     return Page(bench.name, bench.title, text_of(bench), tuple(parts))
-
-
-def _training(found: Sequence[Line]) -> tuple[Value | str, ...]:
-    """Epochs, minutes on one core and on two, and whether those on two, at best half, are few enough."""
-    if not found:
-        return "", "", "", ""
-    one, two = minutes_of(found[0]), minutes_of(found[0], "seconds_two") if "seconds_two" in found[0] else None
-    return (f"{found[0]['settings']['epochs']:,}", number(one, ",.0f"), number(two, ",.0f"),
-            "yes" if (one / 2 if two is None else two) <= FITS else "no")
 
 
 def _growth(bench: Bench, lines: Lines) -> list[Table | Plot]:
