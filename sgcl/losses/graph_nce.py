@@ -65,5 +65,7 @@ def _cost(cosines: Tensor, temperature: float, positive_in: bool, weights: Tenso
     if not positive_in:
         logits = logits.masked_fill(itself, -torch.inf)
     if weights is not None and order is not None:
-        logits = torch.cat([logits, mixed_cosines(cosines, weights.detach(), itself, order) / temperature], dim=1)
+        top = weights.detach().masked_fill(itself, -1).topk(len(order))    # (G, M)
+        mixed = mixed_cosines(cosines.gather(1, top.indices), top.values, order)
+        logits = torch.cat([logits, mixed / temperature], dim=1)
     return (logits.logsumexp(1) - positive).mean()

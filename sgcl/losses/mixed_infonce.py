@@ -6,94 +6,111 @@ Xia et al., *ProGCL: Rethinking Hard Negative Mining in Graph Contrastive Learni
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+from torch.utils.checkpoint import checkpoint
 
 from sgcl.errors import InputError
-from sgcl.losses.infonce import Weights, check_temperature, check_views, unit_rows
+from sgcl.losses.infonce import Weights, anchor_losses, check_temperature, check_views, unit_rows
+from sgcl.sparse import CSR, sddmm
 
-_ROWS = 256    # anchors at a time
-_TINY = 1e-12  # smaller weights count as this, so that two of them have a mean
+_PAIRS = 1 << 20   # at a time
+_TINY = 1e-12      # smaller weights count as this, so that two of them have a mean
 
 
-def mixed_info_nce(z1: Tensor, z2: Tensor, *, weights: Weights, order: Tensor, temperature: float = 0.5) -> Tensor:
+class Heaviest(NamedTuple):
+    """For each anchor the M others of the other view that weigh most, columns ascending, with their weights."""
+
+    forth: CSR   # (N, N) for the rows of view 1
+    back: CSR    # (N, N) for the rows of view 2
+
+
+@torch.no_grad()
+def heaviest(weights: Weights, num_nodes: int, count: int) -> Heaviest:
+    """Rank all pairs by weight, a block of anchors at a time: memory O(N M).
+
+    Args:
+        weights: what (u_i, v_k) weighs: from the slices I and K to an (n, m) matrix of numbers of at least 0.
+        num_nodes: N.
+        count: M, below N.
+    """
+    if count >= num_nodes:
+        raise InputError(f"heaviest: count is {count}, but an anchor of {num_nodes} nodes has {num_nodes - 1} "
+                         "negatives; ask for at most as many")
+    everyone = slice(0, num_nodes)
+    return Heaviest(_ranked(lambda rows: weights(rows, everyone), num_nodes, count),
+                    _ranked(lambda rows: weights(everyone, rows).T, num_nodes, count))
+
+
+def mixed_info_nce(z1: Tensor, z2: Tensor, *, pairs: Heaviest, order: Tensor, temperature: float = 0.5) -> Tensor:
     r"""As :func:`~sgcl.losses.infonce.info_nce` without weights, and for each anchor M more terms in q.
 
-    Of the cosines s_ik = <u_i, v_k>, k other than i, those of the M largest weights are taken, s_(1) to s_(M); with
-    w_(m) and another of them, m' = order[m], the further terms are
+    Of the cosines s_ik = <u_i, v_k>, k other than i, those of the M largest weights are taken, s_(1) to s_(M) by
+    ascending k; with w_(m) and another of them, m' = order[m], the further terms are
 
     .. math:: \sum_m \exp\Big( \frac{w_{(m)} s_{(m)} + w_{(m')} s_{(m')}}{\tau (w_{(m)} + w_{(m')})} \Big)
 
-    and the same for the rows of view 2 with w_ki. The weights get no gradient. A block of anchors at a time, its
-    gradient taken at once. Time O(N² (D + log M)), memory O(N D) and a block of fixed height.
+    and the same for the rows of view 2 with w_ki. The weights get no gradient. Further terms are made a block of
+    anchors at a time, and again in the backward. Time O(N² D + N M D), memory O(N D) and a block of fixed size.
 
     Args:
         z1, z2: (N, D) projections of the two views.
-        weights: what (u_i, v_k) weighs: from the slices I and K to an (n, m) matrix of numbers of at least 0.
-        order: (M,) a permutation of 0 to M - 1, M below N.
+        pairs: what :func:`heaviest` gave of the weights.
+        order: (M,) a permutation of 0 to M - 1.
         temperature: tau, at least 0.02.
     """
     check_views("mixed_info_nce", z1, z2)
     check_temperature("mixed_info_nce", temperature)
-    if len(order) >= len(z1):
-        raise InputError(f"mixed_info_nce: order has {len(order)} entries, but an anchor of {len(z1)} nodes has "
-                         f"{len(z1) - 1} negatives; give at most as many")
-
-    def cost(rows: slice, u: Tensor, v: Tensor) -> Tensor:
-        everyone = slice(0, len(u))
-        forth = _cost(rows, u, v, weights(rows, everyone), order, temperature)
-        return forth + _cost(rows, v, u, weights(everyone, rows).T, order, temperature)
-
-    loss: Tensor = _Blockwise.apply(cost, unit_rows(z1), unit_rows(z2))
-    return loss / (2 * len(z1))
+    if pairs.forth.nnz != len(z1) * len(order):
+        raise InputError(f"mixed_info_nce: order has {len(order)} entries, but {pairs.forth.nnz} pairs are given for "
+                         f"{len(z1)} anchors; give as many for each as order has entries")
+    u, v = unit_rows(z1), unit_rows(z2)
+    further = torch.stack([_further(u, v, pairs.forth, order, temperature),
+                           _further(v, u, pairs.back, order, temperature)])      # (2, N)
+    further = further - torch.linalg.vecdot(u, v) / temperature
+    return torch.logaddexp(anchor_losses(u, v, temperature=temperature), further).mean()
 
 
-def mixed_cosines(cosines: Tensor, weight: Tensor, itself: Tensor, order: Tensor) -> Tensor:
+def mixed_cosines(cosines: Tensor, weight: Tensor, order: Tensor) -> Tensor:
     """(n, M) the means, by weight, of the cosines of each anchor's M heaviest and, in that order, of others of them.
 
     Args:
-        cosines: (n, N) of the anchors with all.
-        weight: (n, N) of at least 0; gets no gradient.
-        itself: (n, N) true where an anchor meets itself.
+        cosines: (n, M) of the anchors with their heaviest.
+        weight: (n, M) of at least 0; gets no gradient.
         order: (M,) a permutation.
     """
-    top = weight.masked_fill(itself, -1).topk(len(order))                  # (n, M)
-    chosen, pull = cosines.gather(1, top.indices), top.values.clamp(min=_TINY)
-    return (chosen * pull + chosen[:, order] * pull[:, order]) / (pull + pull[:, order])
+    pull = weight.detach().clamp(min=_TINY)
+    return (cosines * pull + cosines[:, order] * pull[:, order]) / (pull + pull[:, order])
 
 
-def _cost(rows: slice, a: Tensor, b: Tensor, weight: Tensor, order: Tensor, temperature: float) -> Tensor:
-    """The sum of log((p + q) / p) over some anchors of view a; their (n, N) weights are ranked."""
-    cross, own = a[rows] @ b.T, a[rows] @ a.T                              # (n, N)
-    itself = torch.zeros_like(cross, dtype=torch.bool)
-    itself.diagonal(rows.start).fill_(True)
-    mixed = mixed_cosines(cross, weight, itself, order)                    # (n, M)
-    terms = [(cosines / temperature).exp().sum(1) for cosines in (cross, own.masked_fill(itself, -torch.inf), mixed)]
-    total = torch.stack(terms).sum(0)                                      # (n,)
-    return (total.log() - cross.diagonal(rows.start) / temperature).sum()
+def _ranked(weigh: Callable[[slice], Tensor], num_nodes: int, count: int) -> CSR:
+    """(N, N) the heaviest ``count`` of each row of a matrix that is made by rows; a diagonal entry is none of them."""
+    idx, value = list[Tensor](), list[Tensor]()
+    for rows in _blocks(num_nodes, num_nodes):
+        weight = weigh(rows).clone(memory_format=torch.contiguous_format)  # (n, N)
+        weight.diagonal(rows.start).fill_(-1)
+        columns = weight.topk(count, sorted=False).indices.sort(1).values  # (n, M)
+        idx.append(columns.int().view(-1))
+        value.append(weight.gather(1, columns).view(-1))
+    ptr = torch.arange(num_nodes + 1, device=idx[0].device) * count
+    return CSR(ptr, torch.cat(idx), torch.cat(value))
 
 
-class _Blockwise(torch.autograd.Function):
-    """The sum of cost(rows, u, v) over blocks of rows. Each block's gradient is taken as soon as its cost is known, so
-    that what one block holds is freed before the next."""
+def _further(a: Tensor, b: Tensor, pairs: CSR, order: Tensor, temperature: float) -> Tensor:
+    """(N,) the logarithms of the sums of the further terms."""
+    parts = [checkpoint(_further_of, a[rows], b, pairs.rows(rows), order, temperature, use_reentrant=False,
+                        preserve_rng_state=False) for rows in _blocks(len(a), len(order))]
+    return torch.cat(parts)
 
-    @staticmethod
-    def forward(ctx: Any, cost: Callable[[slice, Tensor, Tensor], Tensor], u: Tensor, v: Tensor) -> Tensor:
-        leaves = [part.detach().requires_grad_() for part in (u, v)]
-        total = u.new_zeros(())
-        for start in range(0, len(u), _ROWS):
-            with torch.enable_grad():
-                part = cost(slice(start, min(start + _ROWS, len(u))), *leaves)
-            part.backward()
-            total += part.detach()
-        ctx.save_for_backward(*(leaf.grad for leaf in leaves))
-        return total
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[None, Tensor, Tensor]:
-        first, second = ctx.saved_tensors
-        return None, first * grad_outputs[0], second * grad_outputs[0]
+def _further_of(a: Tensor, b: Tensor, pairs: CSR, order: Tensor, temperature: float) -> Tensor:
+    cosines = sddmm(pairs, a, b).view(len(a), -1)                          # (n, M)
+    mixed = mixed_cosines(cosines, pairs.values().view(len(a), -1), order)
+    return (mixed / temperature).logsumexp(1)
+
+
+def _blocks(num_rows: int, width: int) -> list[slice]:
+    step = max(1, _PAIRS // max(1, width))
+    return [slice(start, min(start + step, num_rows)) for start in range(0, num_rows, step)]

@@ -14,7 +14,7 @@ from sgcl.encoders import Encoder, Projector
 from sgcl.errors import InputError, unknown_name
 from sgcl.graph import Graph
 from sgcl.losses.infonce import Weights, check_temperature, info_nce, unit_rows
-from sgcl.losses.mixed_infonce import mixed_info_nce
+from sgcl.losses.mixed_infonce import Heaviest, heaviest, mixed_info_nce
 from sgcl.methods.base import Method
 from sgcl.methods.beta_mixture import BetaMixture
 from sgcl.views import Compose, DropEdges, MaskFeatures, View
@@ -48,7 +48,8 @@ class ProGCL(Method):
     where s' is the mean, by weight, of its cosine and that of another of them.
 
     Both are exact over all pairs. Time O(E D + N F D + N² D), memory O(N D + E) for a batch of N nodes: exponentials
-    and weights are streamed and never held for all pairs.
+    and weights are streamed and never held for all pairs. With ``"mix"`` there are O(N M D) and O(N M) more for M mixed
+    negatives; where the weights are frozen and the batch is the whole graph, the heaviest are found once.
 
     Args:
         in_channels: F, the width of the node features.
@@ -90,8 +91,10 @@ class ProGCL(Method):
         self.mixture: Tensor
         self.past: Tensor
         self.register_buffer("mixture", torch.zeros(3, 2))  # alpha, beta, share; 0 until fitted
+        self._ranked: Heaviest | None = None                # of the whole graph, once weights are frozen
 
     def start(self, graph: Graph) -> None:
+        self._ranked = None
         if self.frozen:
             past = torch.zeros(2, graph.num_nodes, self.encoder.out_channels)
             self.register_buffer("past", past, persistent=False)
@@ -113,6 +116,7 @@ class ProGCL(Method):
         self.mixture.copy_(torch.stack(BetaMixture.fit((cosines + 1) / 2, prior=self.prior)))
         if self.frozen:
             self.past.copy_(torch.stack([u, v]))
+            self._ranked = None
 
     def augment(self, graph: Graph, generator: torch.Generator) -> Views:
         mixed = min(self.mixed, graph.num_nodes - 1) if self.scheme == "mix" else 0
@@ -124,7 +128,8 @@ class ProGCL(Method):
         weights = self._weights(z1, z2, views.first.n_id) if bool(self.mixture.any()) else None
         if weights is None or self.scheme == "weight":
             return info_nce(z1, z2, weights=weights, temperature=self.temperature)
-        return mixed_info_nce(z1, z2, weights=weights, order=views.order, temperature=self.temperature)
+        pairs = self._pairs(weights, len(z1), len(views.order), views.first.n_id is None)
+        return mixed_info_nce(z1, z2, pairs=pairs, order=views.order, temperature=self.temperature)
 
     def embed(self, graph: Graph) -> Tensor:
         h: Tensor = self.encoder(graph.x, graph.adj)                       # (N, D)
@@ -150,6 +155,14 @@ class ProGCL(Method):
             return pair_weights(mixture, u[rows] @ v[columns].T)           # (n, m)
 
         return weights
+
+    def _pairs(self, weights: Weights, num_nodes: int, count: int, whole: bool) -> Heaviest:
+        """The heaviest of each node; those of frozen weights of the whole graph are ranked once."""
+        if not (whole and self.frozen):
+            return heaviest(weights, num_nodes, count)
+        if self._ranked is None:
+            self._ranked = heaviest(weights, num_nodes, count)
+        return self._ranked
 
 
 def check_negatives(owner: str, scheme: str, start_epoch: int | None, prior: float, mixed: int) -> None:

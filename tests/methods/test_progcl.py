@@ -5,7 +5,7 @@ from torch_geometric.data import Data
 from sgcl import Graph, InputError
 from sgcl import ProGCL as Estimator
 from sgcl.checkpoints import Checkpoints
-from sgcl.losses import info_nce
+from sgcl.losses import heaviest, info_nce
 from sgcl.losses.infonce import unit_rows
 from sgcl.methods import ProGCL
 from sgcl.methods.beta_mixture import BetaMixture
@@ -59,7 +59,7 @@ def dense_loss(method: ProGCL, u: torch.Tensor, v: torch.Tensor, weight: torch.T
         if method.scheme == "weight":
             q = (w * (between + inside)).sum(1) / (w.sum(1) / (len(u) - 1))
         else:
-            heaviest = w.argsort(1, descending=True)[:, :len(order)]
+            heaviest = w.argsort(1, descending=True)[:, :len(order)].sort(1).values
             s, w = (a @ b.T).gather(1, heaviest), w.gather(1, heaviest).clamp(min=1e-12)
             mixed = (w * s + w[:, order] * s[:, order]) / (w + w[:, order])
             q = (between + inside).masked_fill(nobody, 0).sum(1) + (mixed / method.temperature).exp().sum(1)
@@ -121,6 +121,22 @@ def test_a_batch_weighs_its_own_nodes(graph):
     u, v = projections(method, views.first, views.second)
     expected = dense_loss(method, u, v, weight_of(method, *method.past[:, nodes]), views.order)
     assert float(method.loss(views).detach()) == pytest.approx(expected, rel=1e-5)
+
+
+def test_frozen_weights_of_the_whole_graph_are_ranked_once(graph, monkeypatch):
+    calls = []
+    monkeypatch.setattr("sgcl.methods.progcl.heaviest", lambda *given: calls.append(given[1:]) or heaviest(*given))
+    method = fitted(graph, scheme="mix", mixed=7)
+    whole, part = method.augment(graph, chance()), method.augment(graph.subgraph(torch.arange(9)), chance())
+    for views in (whole, whole, part, part):
+        method.loss(views)
+    assert calls == [(40, 7), (9, 7), (9, 7)]
+    method.start(graph)
+    method.loss(whole)
+    assert calls[3:] == [(40, 7)]
+    method = fitted(graph, scheme="mix", mixed=7, frozen=False)
+    method.loss(whole), method.loss(whole)
+    assert len(calls) == 6
 
 
 def test_no_more_is_mixed_than_there_are_negatives(graph):
