@@ -103,11 +103,13 @@ class _InfoNCE(torch.autograd.Function):
         negative = torch.zeros(z.shape[:2], dtype=wide, device=z.device)   # (2, N)
         weighed = torch.zeros_like(negative)                               # (2, N)
         for rows, columns, tile, forth, back in _tiles(z, weights):
-            sides = ((rows, forth, (2, 3)), (columns, back, (0, 1)))
-            for nodes, weight, axes in sides if rows != columns else sides[:1]:
-                negative[:, nodes] += (tile if weight is None else tile * weight).sum(axes)
-                if weight is not None:
-                    weighed[:, nodes] += weight.sum(axes)
+            sides = ((rows, forth, 2, 3), (columns, back, 0, 1))           # those of one view more are alike
+            for nodes, weight, view, axis in sides if rows != columns else sides[:1]:
+                if weight is None:
+                    negative[:, nodes] += tile.sum((view, axis))
+                else:
+                    negative[:, nodes] += (tile.sum(view, keepdim=True) * weight).sum((view, axis))
+                    weighed[:, nodes] += weight.sum((view, axis))
         scale = share if weights is None else share * (z.size(1) - 1) / weighed.clamp(min=_TINY)
         positive = torch.linalg.vecdot(z[0], z[1]).to(wide)                # (N,) logarithms
         total = positive.exp() + negative * scale                          # (2, N)

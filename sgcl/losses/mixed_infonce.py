@@ -82,7 +82,8 @@ def mixed_cosines(cosines: Tensor, weight: Tensor, order: Tensor) -> Tensor:
         order: (M,) a permutation.
     """
     pull = weight.detach().clamp(min=_TINY)
-    return (cosines * pull + cosines[:, order] * pull[:, order]) / (pull + pull[:, order])
+    pulled = cosines * pull
+    return (pulled + pulled.index_select(1, order)) / (pull + pull.index_select(1, order))
 
 
 def _ranked(weigh: Callable[[slice], Tensor], num_nodes: int, count: int) -> CSR:

@@ -52,7 +52,7 @@ class BetaMixture(NamedTuple):
         x = x.clamp(_EDGE, 1 - _EDGE)
         scale = self.share.log() + (self.alpha + self.beta).lgamma() - self.alpha.lgamma() - self.beta.lgamma()  # (2,)
         a, b, c = (float(term[0] - term[1]) for term in (self.alpha, self.beta, scale))
-        return (a * x.log() + b * (-x).log1p() + c).sigmoid()
+        return x.log().mul_(a).add_((1 - x).log_(), alpha=b).add_(c).sigmoid_()
 
     def apart(self, x: Tensor) -> float:
         """How far the mean of the numbers x of kind 1 lies above that of kind 0; 0 or NaN where all are alike."""

@@ -178,5 +178,5 @@ def check_negatives(owner: str, scheme: str, start_epoch: int | None, prior: flo
 
 def pair_weights(mixture: BetaMixture, cosines: Tensor) -> Tensor:
     """w = P(lower | x) x with x = (s + 1) / 2, for cosines s of any shape."""
-    x = (cosines + 1) / 2
-    return mixture.lower(x) * x
+    x = (cosines + 1).div_(2)
+    return mixture.lower(x).mul_(x)
