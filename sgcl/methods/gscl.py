@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from sgcl.encoders import Encoder, Projector
 from sgcl.errors import InputError, unknown_name
@@ -60,7 +60,7 @@ class GSCL(Method):
     Args:
         in_channels: F, the width of the node features.
         hidden_channels: D, the width of the embedding; the layers before it are twice as wide.
-        projection_channels: the width inside the projector.
+        projection_channels: the width inside the projector; 0 for none, which ranks the embeddings themselves.
         num_layers: depth of the encoder.
         layer: its layer type, ``"gcn"``, ``"sage"``, ``"gat"`` or ``"gin"``.
         activation: after each layer, ``"prelu"``, ``"relu"``, ``"elu"`` or ``"none"``.
@@ -85,7 +85,7 @@ class GSCL(Method):
                  ranking: Ranking = "pairwise", hops: int = 2, samples: int = 64, outside: int = 1024,
                  temperature: float = 0.5, threshold: float = 0.1) -> None:
         super().__init__()
-        for name, least, count in (("projection_channels", 1, projection_channels), ("hops", 1, hops),
+        for name, least, count in (("projection_channels", 0, projection_channels), ("hops", 1, hops),
                                    ("samples", 1, samples), ("outside", 0, outside)):
             if count < least:
                 raise InputError(f"GSCL: {name} is {count}, expected at least {least}")
@@ -98,7 +98,7 @@ class GSCL(Method):
             raise InputError(f"GSCL: threshold is {threshold}, expected a number in (0, 1]")
         self.encoder = Encoder(in_channels, 2 * hidden_channels, hidden_channels, num_layers=num_layers, layer=layer,
                                activation=activation, dropout=dropout)
-        self.projector = Projector(hidden_channels, projection_channels)
+        self.projector = Projector(hidden_channels, projection_channels) if projection_channels else nn.Identity()
         self.ranking, self.hops, self.samples, self.outside = ranking, hops, samples, outside
         self.temperature, self.threshold = temperature, threshold
         self._pool: CSR | None = None

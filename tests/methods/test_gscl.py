@@ -61,6 +61,18 @@ def test_the_loss_is_the_formula_where_every_node_is_drawn(graph, ranking, hops,
         assert method.loss(method.augment(graph, chance())).item() == pytest.approx(expected, rel=1e-5)
 
 
+def test_without_a_projector_embeddings_are_ranked(graph):
+    method = made(projection_channels=0, samples=40, outside=40, threshold=1.0, activation="none")
+    method.start(graph)
+    distance, views = distances(graph), method.augment(graph, chance())
+    groups = [distance == 1, distance == 2, distance > 2]
+    loss = method.loss(views)
+    assert loss.item() == pytest.approx(slow_loss(method.embed(graph).detach().double(), groups, "pairwise", 1.0),
+                                        rel=1e-5)
+    loss.backward()
+    assert all(parameter.grad.abs().max() > 0 for parameter in method.parameters())
+
+
 @pytest.mark.parametrize("ranking", ["pairwise", "listwise"])
 def test_where_few_are_drawn_each_stands_for_its_share(graph, ranking):
     method = made(ranking=ranking, samples=2, outside=10, threshold=1.0).eval()
@@ -157,7 +169,7 @@ def test_a_batch_has_the_distances_of_the_whole_graph(graph):
     ({"hops": 1, "outside": 0}, "hops is 1 and outside is 0, which leaves nothing to rank"),
     ({"samples": 0}, "samples is 0, expected at least 1"),
     ({"outside": -1}, "outside is -1, expected at least 0"),
-    ({"projection_channels": 0}, "GSCL: projection_channels is 0, expected at least 1"),
+    ({"projection_channels": -1}, "GSCL: projection_channels is -1, expected at least 0"),
     ({"ranking": "pair"}, "no GSCL ranking named 'pair'; did you mean 'pairwise'"),
     ({"temperature": 0.0001}, "GSCL: temperature is 0.0001, expected a finite number of at least 0.001"),
     ({"threshold": 0.0}, r"threshold is 0.0, expected a number in \(0, 1\]"),
