@@ -6,11 +6,11 @@ Xia et al., *ProGCL: Rethinking Hard Negative Mining in Graph Contrastive Learni
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
+from torch.autograd.function import once_differentiable
 
 from sgcl.errors import InputError
 from sgcl.losses.infonce import Weights, anchor_losses, check_temperature, check_views, unit_rows
@@ -67,8 +67,8 @@ def mixed_info_nce(z1: Tensor, z2: Tensor, *, pairs: Heaviest, order: Tensor, te
         raise InputError(f"mixed_info_nce: order has {len(order)} entries, but {pairs.forth.nnz} pairs are given for "
                          f"{len(z1)} anchors; give as many for each as order has entries")
     u, v = unit_rows(z1), unit_rows(z2)
-    further = torch.stack([_further(u, v, pairs.forth, order, temperature),
-                           _further(v, u, pairs.back, order, temperature)])      # (2, N)
+    further = torch.stack([_Further.apply(u, v, pairs.forth, order, temperature),
+                           _Further.apply(v, u, pairs.back, order, temperature)])      # (2, N)
     further = further - torch.linalg.vecdot(u, v) / temperature
     return torch.logaddexp(anchor_losses(u, v, temperature=temperature), further).mean()
 
@@ -88,22 +88,39 @@ def mixed_cosines(cosines: Tensor, weight: Tensor, order: Tensor) -> Tensor:
 
 def _ranked(weigh: Callable[[slice], Tensor], num_nodes: int, count: int) -> CSR:
     """(N, N) the heaviest ``count`` of each row of a matrix that is made by rows; a diagonal entry is none of them."""
-    idx, value = list[Tensor](), list[Tensor]()
+    value = weigh(slice(0, 0)).new_empty(num_nodes, count)                 # (N, M)
+    idx = torch.empty_like(value, dtype=torch.int32)
     for rows in _blocks(num_nodes, num_nodes):
         weight = weigh(rows).clone(memory_format=torch.contiguous_format)  # (n, N)
         weight.diagonal(rows.start).fill_(-1)
         columns = weight.topk(count, sorted=False).indices.sort(1).values  # (n, M)
-        idx.append(columns.int().view(-1))
-        value.append(weight.gather(1, columns).view(-1))
-    ptr = torch.arange(num_nodes + 1, device=idx[0].device) * count
-    return CSR(ptr, torch.cat(idx), torch.cat(value))
+        idx[rows], value[rows] = columns, weight.gather(1, columns)
+    ptr = torch.arange(num_nodes + 1, device=idx.device) * count
+    return CSR(ptr, idx.view(-1), value.view(-1))
 
 
-def _further(a: Tensor, b: Tensor, pairs: CSR, order: Tensor, temperature: float) -> Tensor:
-    """(N,) the logarithms of the sums of the further terms."""
-    parts = [checkpoint(_further_of, a[rows], b, pairs.rows(rows), order, temperature, use_reentrant=False,
-                        preserve_rng_state=False) for rows in _blocks(len(a), len(order))]
-    return torch.cat(parts)
+class _Further(torch.autograd.Function):
+    """(N,) the logarithms of the sums of the further terms; what a block holds is freed before the next."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor, pairs: CSR, order: Tensor, temperature: float) -> Tensor:
+        ctx.save_for_backward(a, b)
+        ctx.given = pairs, order, temperature
+        return torch.cat([_further_of(a[rows], b, pairs.rows(rows), order, temperature)
+                          for rows in _blocks(len(a), len(order))])
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+        (a, b), (pairs, order, temperature) = ctx.saved_tensors, ctx.given
+        grad_a, grad_b = torch.empty_like(a), torch.zeros_like(b)
+        for rows in _blocks(len(a), len(order)):
+            own, other = a[rows].detach().requires_grad_(), b.detach().requires_grad_()
+            with torch.enable_grad():
+                terms = _further_of(own, other, pairs.rows(rows), order, temperature)
+            grad_a[rows], grad = torch.autograd.grad(terms, (own, other), grad_outputs[0][rows])
+            grad_b += grad
+        return grad_a, grad_b, None, None, None
 
 
 def _further_of(a: Tensor, b: Tensor, pairs: CSR, order: Tensor, temperature: float) -> Tensor:
