@@ -1,4 +1,5 @@
 import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -158,10 +159,11 @@ for layer, file, memory in (("gcn", "e.npy", int(sys.argv[2])), ("gat", "e.parqu
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs the kernel's high-water mark")
 def test_the_limit_is_kept_where_one_go_goes_over_it(tmp_path):
-    """Resident memory while 100,000 nodes are embedded and written; an embedding of 37 MB, a limit of 30."""
+    """Resident memory while 100,000 nodes are embedded and written; an embedding of 37 MB, a limit of 30. Arrow's own
+    allocator keeps some MB more, now these, now those."""
     limit = 30 * 2**20
     done = subprocess.run([sys.executable, "-c", MEASURED, tmp_path, str(limit)], stdout=subprocess.PIPE, text=True,
-                          check=True)
+                          check=True, env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"})
     gcn, gat, whole = map(int, done.stdout.split())
     assert gcn <= limit
     assert gat <= limit
