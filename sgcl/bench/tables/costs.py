@@ -146,7 +146,7 @@ most it may be; AUGCL fits its classifier once, in one of the two epochs, so tha
 GREET's two are one of the encoders and, where they have two to each of the discriminator's, one of that, which is
 cheaper: on PubMed and Coauthor CS it takes more than is said. `sgcl bench` gives a training one core; two would at best
 halve the time. Cells of [the baselines](baselines.md) that could so be done in {FITS} minutes are run; the others have
-their command there. These are seconds of cores that were busy with other trainings too.
+their command there. Most are seconds of cores that were busy with other trainings too.
 """, BASELINES, {"pubmed": 1, "photo": 1, "computers": 1, "coauthor-cs": 1}, cost_page, measure="cost", ways=unscored)
 
 MEMORY = Bench(
